@@ -198,7 +198,7 @@ function compilePair(
     const functional = module(joint.graph, {
       role: "inference",
       mutatedInputs,
-      ownResults: joint.results.length,
+      ownResults: joint.ownResults,
     });
     const forward = compile(fwCompiler, functional, withExamples(functional.graph, exampleInputs));
     return { plan, forward, captured, functional };

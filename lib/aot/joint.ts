@@ -104,8 +104,10 @@ export type GradientOrigin =
 export interface JointGraph {
   readonly graph: Graph;
   readonly plan: RuntimePlan;
-  /** Results of the forward part: the first entries of the output list. */
+  /** Results of the forward part: the first entries of the output list. Inputs that updates write to come last. */
   readonly results: readonly Argument[];
+  /** Number of the results that are not such inputs. */
+  readonly ownResults: number;
   /** Placeholders of gradients of results, parallel to `plan.differentiable`. */
   readonly tangents: readonly Node[];
   /** Placeholders after these that flag which have arrived. */
@@ -139,13 +141,18 @@ export function buildJoint(
   const outputs = planOutputs(trace, results);
   const mutations: Mutation[] = [];
   for (const [input, { tensor }] of inputs.entries()) {
-    if (!tensor || tensor.storage.version === 0) continue;
+    if (!tensor || tensor.storage.version === 0 || tensor.storage.updatedLast) continue;
     const { storage } = tensor;
     const differentiable = storage.recordedWrites > 0 && recorder.requiring.has(storage.value);
     mutations.push({ input, output: results.add(storage.value, storage.meta), differentiable });
   }
-  const returned = results.values.length;
-  const values = results.values;
+  const { values } = results, returned = values.length;
+  const updated = inputs.flatMap(({ tensor, node }, input) =>
+    tensor?.storage.updatedLast ? [{ input, node }] : []
+  );
+  for (const [k, { input }] of updated.entries()) {
+    mutations.push({ input, output: returned + k, differentiable: false });
+  }
   const passedOn = new Set(mutations.filter((m) => !m.differentiable).map((m) => m.output));
   const requiring = [...values.keys()].slice(0, returned).filter((index) => {
     const value = values[index];
@@ -170,10 +177,12 @@ export function buildJoint(
   const wanted = inputs.flatMap(({ value, requiresGrad }) => value && requiresGrad ? [value] : []);
   const inputCount = graph.placeholders.length;
   const training = differentiable.length > 0 && wanted.length > 0;
+  if (training && updated.length > 0) throw new NotFunctional("Expected no updates before a backward pass");
   const { tangents, arrivals, fills, gradients, reached, reading } = training
     ? appendBackward(trace.replay, seeds)
     : { tangents: [], arrivals: [], fills: false, gradients: [], reached: [], reading: new Set<never>() };
-  builder.output([...values.map((value) => value.node), ...gradients]);
+  const listing = [...values, ...updated].map(({ node }) => node);
+  builder.output([...listing, ...gradients]);
   const plan: RuntimePlan = {
     outputs,
     tree: trace.outputTree,
@@ -211,10 +220,11 @@ export function buildJoint(
     origins: originsOf({ gradients, tangents }),
     // Derived from the output node, since passes replace nodes.
     get results() {
-      return listed().slice(0, values.length);
+      return listed().slice(0, listing.length);
     },
+    ownResults: returned,
     get gradients() {
-      return listed().slice(values.length).map((node) => node instanceof Node ? node : null);
+      return listed().slice(listing.length).map((node) => node instanceof Node ? node : null);
     },
   };
 }

@@ -11,8 +11,15 @@ import { recording } from "../base/recording.ts";
 import { copyGraph } from "../graph/copy.ts";
 import { gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
 import { GraphModule } from "../graph/graph_module.ts";
-import { type Graph, hasEffect, type Node, type Region } from "../graph/node.ts";
-import { isGraphValue, tensorArguments } from "../ops/graph_builder.ts";
+import {
+  type Argument,
+  type Graph,
+  hasEffect,
+  type Node,
+  type NodeMeta,
+  type Region,
+} from "../graph/node.ts";
+import { type GraphValue, isGraphValue, tensorArguments } from "../ops/graph_builder.ts";
 import { GraphContract, laidOut, outputsOf } from "../ops/rewrite/contract.ts";
 import { sameMeta } from "../ops/rewrite/metadata.ts";
 import { followsInputs } from "../ops/index_checks.ts";
@@ -33,14 +40,21 @@ const definitionOf = (target: string) => findTarget(target)?.definition;
 /** The regions of one captured graph. */
 export class Regions {
   readonly #variants = new Map<Region, Map<string, RegionVariant | null>>();
-  /** Whether a call saves values for its gradient, and whether one was differentiated. */
-  readonly seen = { keeps: false, differentiated: false };
+  /** Whether a call saves values for its gradient, whether one was differentiated, and whether updates run last. */
+  readonly seen = { keeps: false, differentiated: false, updates: false };
+  /** The calls that run last, by region. */
+  readonly #updates = new Map<Region, { readonly stack: NodeMeta["stack"]; readonly rows: Node[][] }>();
 
-  /** `keeps`: whether calls save what their gradients need. */
-  constructor(readonly partition: Partitioner, readonly keeps: boolean) {}
+  /** `keeps`: whether calls save what their gradients need; `updatesLast`: whether updates run after all other calls. */
+  constructor(readonly partition: Partitioner, readonly keeps: boolean, readonly updatesLast: boolean) {}
 
-  /** Appends a region call if possible. */
-  readonly call: CallRegion = (replay, { node, region, args }, keys) => {
+  /** Appends a call of the captured graph if possible; an update by `appendUpdates`. */
+  readonly call: CallRegion = (...call) => this.#append(call, this.updatesLast);
+
+  #append(
+    [replay, { node, region, args }, keys]: Parameters<CallRegion>,
+    updatesLast: boolean,
+  ): ReturnType<CallRegion> {
     const { recorder } = replay;
     const given = region.graph.placeholders.map((placeholder, at) => {
       const argument = args[at], { value } = placeholder.meta;
@@ -65,10 +79,54 @@ export class Regions {
     const isSeen = ({ storage }: FunctionalTensor) =>
       args.filter((each) => isFunctional(each) && each.storage === storage).length > 1;
     if (written.some(isSeen)) return null;
+    if (updatesLast && this.#updateLast(node, variant, { whole, written })) return [];
     if (variant.backward) this.seen.keeps = true;
     const differentiated = () => void (this.seen.differentiated = true);
     return callVariant(replay, variant, { args: whole, written, keys, differentiated });
-  };
+  }
+
+  /** Adds a call to those that run last, if it does nothing but write to whole inputs for the first time. */
+  #updateLast(
+    { meta: { stack } }: Node,
+    { forward, results, writes, randomOps }: RegionVariant,
+    { whole, written }: {
+      readonly whole: readonly (GraphValue | Argument)[];
+      readonly written: readonly FunctionalTensor[];
+    },
+  ): boolean {
+    const row = whole.flatMap((each) => isGraphValue(each) ? [each.node] : []);
+    if (results.length > 0 || randomOps > 0 || writes.length === 0 || row.length < whole.length) return false;
+    const areInputs = written.every(({ steps, storage: { input, version } }) =>
+      input !== undefined && version === 0 && steps.length === 0
+    );
+    // An input in another layout was copied
+    if (!areInputs || writes.some(({ input }) => row[input]?.op !== "placeholder")) return false;
+    const known = this.#updates.get(forward);
+    if (known) known.rows.push(row);
+    else this.#updates.set(forward, { stack, rows: [row] });
+    for (const each of written) each.updateLast();
+    this.seen.updates = true;
+    return true;
+  }
+
+  /** Appends the updates. Throws NotFunctional if one reads what another one writes. */
+  appendUpdates(graph: Graph): void {
+    const { output: before } = graph;
+    const meta = {
+      value: { kind: "tensors", tensors: [], requiresGrad: false },
+      partition: "forward",
+    } as const;
+    const read = new Set<Node>(), written = new Set<Node>();
+    for (const [k, [region, { stack, rows }]] of [...this.#updates].entries()) {
+      for (const row of rows) {
+        row.forEach((node, at) => (region.mutatedInputs.includes(at) ? written : read).add(node));
+      }
+      graph.create("call_function", `update_${k}_`, { args: rows, meta: { ...meta, stack, region }, before });
+    }
+    if (!read.isDisjointFrom(written)) {
+      throw new NotFunctional("Expected updates that read nothing which others write");
+    }
+  }
 
   /**
    * A variant for the arguments that require gradients; a variant for more arguments is reused if its result agrees.
@@ -103,7 +161,9 @@ export class Regions {
   #differentiated(name: string, region: Region, requires: readonly boolean[]): RegionVariant | null {
     const joint = orNull(NotFunctional, () => {
       const captured = new GraphModule(requiring(region.graph, requires), {}, graphRunner);
-      return buildJoint(traceForward(captured, this.call), { gradEnabled: ambient.gradEnabled });
+      return buildJoint(traceForward(captured, (...call) => this.#append(call, false)), {
+        gradEnabled: ambient.gradEnabled,
+      });
     });
     if (!joint) return null;
     const results = resultsOf(joint);
@@ -176,16 +236,24 @@ export function jointOfRegions(captured: GraphModule, partition: Partitioner): J
   const found = recording.phase("outline", () => outlined(whole));
   if (!found && !calling.nodes.some(({ meta }) => meta.region)) return null;
   const module = found ?? whole;
-  const regions = new Regions(partition, true), joint = jointThrough(module, regions);
-  const { keeps, differentiated } = regions.seen;
-  // Without a gradient nothing has to be saved
-  return joint && keeps && !differentiated ? jointThrough(module, new Regions(partition, false)) : joint;
+  const through = (updatesLast: boolean): JointGraph | null => {
+    const regions = new Regions(partition, true, updatesLast), joint = jointThrough(module, regions);
+    const { keeps, differentiated, updates } = regions.seen;
+    // Without a gradient nothing has to be saved
+    const found = joint && keeps && !differentiated
+      ? jointThrough(module, new Regions(partition, false, updatesLast))
+      : joint;
+    // Something may be read after its last update
+    return found ?? (updates ? through(false) : null);
+  };
+  return through(true);
 }
 
 function jointThrough(module: GraphModule, regions: Regions): JointGraph | null {
   return orNull(NotFunctional, () => {
     const trace = traceForward(module, regions.call);
     const joint = buildJoint(trace, { gradEnabled: ambient.gradEnabled });
+    regions.appendUpdates(joint.graph);
     const { functional, recorder: { tape } } = trace.replay, { differentiable, lost } = joint.plan;
     const isOverwritten = tape.some((entry) =>
       entry.kind === "call" && entry.own !== undefined &&

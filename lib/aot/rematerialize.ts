@@ -5,7 +5,7 @@
  * first use.
  */
 import { config } from "../base/config.ts";
-import { type Graph, mapOperands, type Node } from "../graph/node.ts";
+import { type Graph, isUpdate, mapOperands, type Node } from "../graph/node.ts";
 import { keepsEffects, runPasses } from "../ops/rewrite/passes.ts";
 import { outputsOf } from "../ops/rewrite/contract.ts";
 import type { JointGraph } from "./joint.ts";
@@ -14,12 +14,14 @@ import type { Cuttable } from "./min_cut.ts";
 import { Classifier, spreadNodes } from "./recompute.ts";
 
 /** Makes a graph's own backward pass recompute the values that should not be saved. */
-export function rematerialize({ graph, results }: Pick<JointGraph, "graph" | "results">): void {
+export function rematerialize(
+  { graph, results, ownResults }: Pick<JointGraph, "graph" | "results" | "ownResults">,
+): void {
   if (!graph.nodes.some(({ meta }) => meta.ofPass)) return;
   const cuttable = cuttableStep(graph), saved = savedFor(cuttable);
   if (!saved) return;
   runPasses(graph, [{ name: "rematerialize", run: () => repeat(cuttable, saved) }], {
-    ownResults: results.length,
+    ownResults,
     laidOut: results.length,
     part: "joint_passes",
   });
@@ -72,7 +74,7 @@ function repeat({ graph, forward: { independent, required } }: Cuttable, saved: 
     return copy;
   };
   for (const node of [...graph.nodes]) {
-    if (node.op === "output" || independent.has(node)) continue;
+    if (node.op === "output" || isUpdate(node) || independent.has(node)) continue;
     const { args, kwargs } = mapOperands(node, (each) => copyOf(each, node));
     node.args = args;
     node.kwargs = kwargs;

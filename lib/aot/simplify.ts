@@ -23,9 +23,11 @@ export const JOINT_PASSES: readonly GraphPass[] = [
 ];
 
 /** Simplifies a joint graph in place, to a fixed point. */
-export function simplify({ graph, results }: Pick<JointGraph, "graph" | "results">): void {
+export function simplify(
+  { graph, results, ownResults }: Pick<JointGraph, "graph" | "results" | "ownResults">,
+): void {
   runPasses(graph, JOINT_PASSES, {
-    ownResults: results.length,
+    ownResults,
     laidOut: results.length,
     rounds: 8,
     part: "joint_passes",

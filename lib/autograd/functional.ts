@@ -48,6 +48,8 @@ export class FunctionalStorage {
   refreshes = 0;
   /** Whether a view addresses its elements by their layout in memory. */
   addressed = false;
+  /** Whether an update that runs after all other calls writes to it, so that none of them may read it any more. */
+  updatedLast = false;
 
   /** `input` is the index of its graph input, if any; `meta` is the base's in the captured program. */
   constructor(public value: GraphValue, readonly input?: number, readonly meta: TensorMeta = value.meta) {}
@@ -101,8 +103,11 @@ export class FunctionalTensor implements TensorLike {
     return this.meta.device;
   }
 
-  /** Returns the current value of the tensor. */
+  /** Returns the current value of the tensor. Throws NotFunctional if an update that runs last computes it. */
   value(): GraphValue {
+    if (this.storage.updatedLast) {
+      throw new NotFunctional("Expected no use of a tensor after its last update");
+    }
     if (this.#known.version !== this.storage.version) {
       this.#known = this.#hold(this.#regenerated().at(-1) ?? this.storage.value);
     }
@@ -153,6 +158,12 @@ export class FunctionalTensor implements TensorLike {
       written = this.functional.writeBack(step, parent, written);
     }
     return written;
+  }
+
+  /** Leaves the elements to an update that runs after all other calls. */
+  updateLast(): void {
+    this.storage.version++;
+    this.storage.updatedLast = true;
   }
 
   /** Adopts the layout of a view of itself, as in squeeze_. */

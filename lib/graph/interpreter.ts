@@ -8,7 +8,17 @@ import { DynError, noteUndone } from "../base/errors.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import { gradientCallOf, takesGradients } from "./gradient_call.ts";
 import { isHigherOrder, type RegionAccess, runHigherOrder } from "./higher_order.ts";
-import { type Argument, Graph, hasEffect, isList, isRecord, Node, type Region } from "./node.ts";
+import {
+  type Argument,
+  Graph,
+  hasEffect,
+  isList,
+  isRecord,
+  isUpdate,
+  Node,
+  type Region,
+  rowsOf,
+} from "./node.ts";
 import { type ElementAccess, isNumberNode, numberOf } from "./numbers.ts";
 import {
   type LateBinding,
@@ -170,6 +180,7 @@ export class Interpreter {
     const own = Object.hasOwn(attributes, target) ? attributes[target] : undefined;
     const positional = (frame: Frame) => args.map((each) => each(frame));
     const named = (frame: Frame) => Object.fromEntries(kwargs.map(([key, each]) => [key, each(frame)]));
+    if (region && isUpdate(node)) return this.#updateOf(node, region);
     if (region) return (frame) => region.run(positional(frame));
     switch (node.op) {
       case "get_attr":
@@ -209,6 +220,23 @@ export class Interpreter {
       const args = positional(frame);
       frame.transaction.willWrite(args[0]);
       return runner.callOp(target, args, named(frame));
+    };
+  }
+
+  /** Writes the results of a region into its mutated inputs. */
+  #updateOf(node: Node, region: Interpreter): Evaluator {
+    const { runner } = this, { mutatedInputs = [] } = node.meta.region ?? {};
+    const rows = rowsOf(node).map((row) => row.map((each) => this.#argument(each)));
+    return (frame) => {
+      for (const row of rows) {
+        const args = row.map((each) => each(frame)), found = region.run(args);
+        for (const [k, value] of (Array.isArray(found) ? found : []).entries()) {
+          const target = args[mutatedInputs[k] ?? -1];
+          frame.transaction.willWrite(target);
+          runner.withoutGradient(() => runner.callOp("copy_", [target, value], {}));
+        }
+      }
+      return [];
     };
   }
 

@@ -5,7 +5,8 @@
  * - Placeholders are tensors, or sizes (value.kind "size"), which arrive as plain numbers.
  * - Every call is a `call_function` of an op whose implementation is "lower", "view" or "random", without
  *   in-place ops; its args and kwargs parse by the definition's parameters. Ops with several results are
- *   followed by `getitem(node, index)`.
+ *   followed by `getitem(node, index)`. Compilers that ask for regions also receive calls of these, and last of all
+ *   updates (`isUpdate`), which write to inputs.
  * - A random op carries `kwargs.keys`, two 0-d int32 nodes, besides its parameters: the same keys give the same
  *   elements, wherever the op is repeated.
  * - The output node returns one flat list of nodes, numbers, sizes and nulls. Every node's metadata is exact.

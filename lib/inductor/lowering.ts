@@ -5,7 +5,16 @@
 import { config } from "../base/config.ts";
 import { InternalError } from "../base/errors.ts";
 import { isComplex, valueType } from "../base/dtype.ts";
-import { type Argument, type Graph, isList, isRecord, Node, type Region } from "../graph/node.ts";
+import {
+  type Argument,
+  type Graph,
+  isList,
+  isRecord,
+  isUpdate,
+  Node,
+  type Region,
+  rowsOf,
+} from "../graph/node.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
@@ -26,7 +35,7 @@ import {
   transposedStrides,
   wantedTransposed,
 } from "./layouts.ts";
-import { itemsOf, Overwriting } from "./overwriting.ts";
+import { itemsOf, Overwriting, updateTargets } from "./overwriting.ts";
 import { callRegion } from "./region_call.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { scatterAsChoice } from "./scatter_choice.ts";
@@ -113,6 +122,7 @@ class Lowering {
     this.#overwriting = Overwriting.of(this.graph, mutations, memoryOf);
     for (const node of this.graph.nodes) {
       this.#plan.order++;
+      if (isUpdate(node)) continue;
       if (node.op === "call_function") this.#call(node);
       else if (node.op !== "placeholder" && node.op !== "output") {
         throw new InternalError(
@@ -198,14 +208,33 @@ class Lowering {
     return argument;
   }
 
-  #region(node: Node, region: Region): Operand[] {
-    const label = labelOf(node);
-    const inputs = region.graph.placeholders.map((placeholder, at) => {
-      const argument = node.args[at];
+  /** The arguments of a region's call in memory. */
+  #argumentsOf(region: Region, args: readonly Argument[]): (BufferOperand | undefined)[] {
+    return region.graph.placeholders.map((placeholder, at) => {
+      const argument = args[at];
       return argument instanceof Node && placeholder.meta.value.kind === "tensor"
         ? this.#laidOutAs(placeholder, argument)
         : undefined;
     });
+  }
+
+  /** Writes the results of updates into their arguments, after everything that reads the old elements. */
+  #update(node: Node, region: Region): void {
+    const compiled = this.compileRegion(region, node.target), label = labelOf(node), order = this.#lastOrder;
+    for (const row of rowsOf(node)) {
+      const inputs = this.#argumentsOf(region, row);
+      const into = updateTargets(compiled, region.mutatedInputs, inputs);
+      const made = callRegion(this.#plan, compiled, { inputs, label, into, order });
+      for (const [k, at] of region.mutatedInputs.entries()) {
+        const from = made[k], target = inputs[at];
+        if (from && target && !into.has(k)) this.#copyInto(target, from, { label });
+      }
+    }
+  }
+
+  #region(node: Node, region: Region): Operand[] {
+    const label = labelOf(node);
+    const inputs = this.#argumentsOf(region, node.args);
     const compiled = this.compileRegion(region, node.target);
     const into = this.#overwriting.targetsOf(node, compiled, inputs);
     if (into.size === 0) return callRegion(this.#plan, compiled, { inputs, label, into });
@@ -404,6 +433,9 @@ class Lowering {
     this.#plan.order++;
     const failing = failure === undefined ? undefined : flat[failure];
     const flag = failing instanceof Node ? this.#output(failing, mutated).buffer : undefined;
+    for (const node of this.graph.nodes) {
+      if (isUpdate(node) && node.meta.region) this.#update(node, node.meta.region);
+    }
     const outputs = flat.map((argument, i): OutputValue => {
       const input = inputOf.get(i);
       if (input !== undefined && argument instanceof Node) {
@@ -478,13 +510,19 @@ class Lowering {
     if (!target) throw new InternalError(`Expected memory of ${placeholder.name} but found none`);
     if (operand === target || this.#inPlace.has(value)) return;
     const from = this.#readsOthers(operand, target, mutated) ? this.#detached(operand, value) : operand;
-    const label = labelOf(value, "copy_");
+    this.#copyInto(target, from, { label: labelOf(value, "copy_"), after: flag });
+  }
+
+  #copyInto(
+    target: BufferOperand,
+    from: Operand,
+    how: { readonly label: Label; readonly after?: BufferId | undefined },
+  ): void {
     this.#plan.job({ kind: "pointwise", element: (o, index) => o.load(from, index) }, target, {
       sizes: target.shape,
       over: [],
-      label,
       order: this.#lastOrder,
-      after: flag,
+      ...how,
     });
   }
 

@@ -71,6 +71,20 @@ export class Overwriting {
   }
 }
 
+/** The memory of arguments into which an update may write its results directly, by result. */
+export function updateTargets(
+  compiled: CompiledGraph,
+  mutatedInputs: readonly number[],
+  inputs: readonly (BufferOperand | undefined)[],
+): ReadonlyMap<number, BufferOperand> {
+  const found = new Map<number, BufferOperand>();
+  for (const [result, placeholder] of mutatedInputs.entries()) {
+    const target = inputs[placeholder];
+    if (target && mayOverwrite(compiled, result, { placeholder, target })) found.set(result, target);
+  }
+  return found;
+}
+
 /** The nodes that select the results of a call, by result. */
 export function itemsOf(node: Node): ReadonlyMap<number, Node> {
   return new Map([...node.users.keys()].flatMap((item) => {

@@ -6,7 +6,7 @@
 import { itemSize } from "../../base/dtype.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
-import { type Argument, type Graph, isList, Node } from "../../graph/node.ts";
+import { type Argument, type Graph, isList, isUpdate, Node, rowsOf } from "../../graph/node.ts";
 import { findTarget } from "../../ops/table.ts";
 import { hintOf } from "../../sym/decide.ts";
 
@@ -103,10 +103,18 @@ class Walk {
         return value && !isListOfValues(value) ? [value] : [];
       });
       if (region) {
-        const byNode = (argument: Argument) => argument instanceof Node ? found.get(argument) : undefined;
-        const args = node.args.map(byNode),
-          inner = args.map((each) => isListOfValues(each) ? undefined : each);
-        found.set(node, this.#region(region.graph, inner, ofPass));
+        const valueOf = (argument: Argument) => {
+          const value = argument instanceof Node ? found.get(argument) : undefined;
+          return isListOfValues(value) ? undefined : value;
+        };
+        for (const row of rowsOf(node)) {
+          const results = this.#region(region.graph, row.map(valueOf), ofPass);
+          found.set(node, results);
+          for (const [k, at] of isUpdate(node) ? region.mutatedInputs.entries() : []) {
+            const target = row[at], value = results[k];
+            if (target instanceof Node && value) found.set(target, value);
+          }
+        }
         continue;
       }
       found.set(node, this.#operation(node, inputs, ofPass));

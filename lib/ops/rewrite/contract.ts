@@ -9,7 +9,7 @@ import { isComplex } from "../../base/dtype.ts";
 import { InternalError, invariant } from "../../base/errors.ts";
 import { sameList } from "../../base/lists.ts";
 import { elementCount, type TensorMeta } from "../../graph/meta.ts";
-import { type Argument, type Graph, isList, Node, type NodeValue } from "../../graph/node.ts";
+import { type Argument, type Graph, isList, isUpdate, Node, type NodeValue } from "../../graph/node.ts";
 import { hintOf, provablyEqual } from "../../sym/decide.ts";
 import type { OpApi } from "../generated.ts";
 import { builtBy } from "../graph_api.ts";
@@ -62,7 +62,8 @@ export class GraphContract {
         taken.add(root);
         return output;
       }
-      const builder = new GraphBuilder(graph, graph.output);
+      // What an update overwrites is copied before it
+      const builder = new GraphBuilder(graph, graph.nodes.find(isUpdate) ?? graph.output);
       builder.shared = placeOf(output);
       const copy = laidOut(builtBy(builder), valueOfNode(output), meta, true).node;
       taken.add(memoryRoot(copy));
