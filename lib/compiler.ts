@@ -116,7 +116,7 @@ export {
   setDefaultBackend,
 } from "./graph/backends.ts";
 export { makeFx } from "./autograd/make_fx.ts";
-export { type CacheArtifacts, loadCacheArtifacts, saveCacheArtifacts } from "./base/cache_artifacts.ts";
+export { type CacheArtifacts, loadCacheArtifacts, saveCacheArtifacts } from "./base/cached_entries.ts";
 
 /** Clears all compiled entries, counts and times; kernels on disk are kept. */
 export function reset(): void {

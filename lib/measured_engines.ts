@@ -11,12 +11,12 @@ import { cachedEntry, cacheEntry } from "./base/cached_entries.ts";
 import { CLEARLY, leastTimes } from "./base/least_times.ts";
 import { counters, logs } from "./base/logs.ts";
 import { ownIdentity } from "./base/own_sources.ts";
-import { isPlainObject } from "./base/tree.ts";
 import type { CompiledFunction } from "./graph/backend.ts";
 import type { Engine } from "./graph/engines.ts";
 import type { GraphModule } from "./graph/graph_module.ts";
 import { type Graph, mapOperands, type Node } from "./graph/node.ts";
 import { compileFunctional } from "./pipeline.ts";
+import { type Codec, number, parsed, record } from "./sym/stored/codec.ts";
 import { full } from "./tensor/generated_functions.ts";
 import { noGrad } from "./tensor/modes.ts";
 import { isTensor, type Tensor } from "./tensor/tensor.ts";
@@ -33,6 +33,8 @@ interface Times {
   readonly alone: number;
   readonly inductor: number;
 }
+
+const timesCodec: Codec<Times> = record<Times>({ engine: number, alone: number, inductor: number });
 
 /** Selects the nodes of a graph that the engine is to take. */
 export function chosenNodes(engine: Engine, gm: GraphModule): (node: Node) => boolean {
@@ -60,7 +62,8 @@ function isFaster(engine: Engine, gm: GraphModule, piece: readonly Node[]): bool
   const key = own === null
     ? null
     : JSON.stringify({ own, engine: name, identity: comparison.identity(), text });
-  const known = key === null ? null : storedTimes(key), times = known ?? measuredTimes(engine, module);
+  const known = key === null ? undefined : parsed(timesCodec, cachedEntry("choices", key));
+  const times = known ?? measuredTimes(engine, module);
   if (times === null) return false;
   const isDisturbed = times.engine - times.alone > MOST_WAITING;
   counters.add("engine_choices", known ? "stored" : "measured");
@@ -125,19 +128,4 @@ function textOf({ nodes }: Graph): string {
     return [op, op === "placeholder" ? "" : target, args, kwargs, meta];
   });
   return JSON.stringify(lines, (_key, value) => typeof value === "number" ? `${value}` : value);
-}
-
-function storedTimes(key: string): Times | null {
-  const text = cachedEntry("choices", key);
-  if (text === undefined) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isPlainObject(value)) return null;
-    const { engine, alone, inductor } = value;
-    return typeof engine === "number" && typeof alone === "number" && typeof inductor === "number"
-      ? { engine, alone, inductor }
-      : null;
-  } catch {
-    return null;
-  }
 }

@@ -446,11 +446,10 @@ console.log(f(ones([512, Number(Deno.args[0])])).sum().item());
       assertMatch(first, tried);
       assertEquals(again, first.replace("\n", " (measured before)\n"));
       assert(!(await hints(384)).includes("measured before"));
-      const files = [...Deno.readDirSync(join(folder, "cache", "cpu"))].map(({ name }) => name)
-        .filter((name) => name.startsWith("tuned-"));
+      const files = [...Deno.readDirSync(join(folder, "cache", "choices"))].map(({ name }) => name);
       assertEquals(files.length, 2);
       for (const name of files) {
-        const path = join(folder, "cache", "cpu", name), text = await Deno.readTextFile(path);
+        const path = join(folder, "cache", "choices", name), text = await Deno.readTextFile(path);
         assert(text.includes("loops kernel") && text.includes("1 threads"));
         await Deno.writeTextFile(path, text.replace("1 threads", "3 threads"));
       }

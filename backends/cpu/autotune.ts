@@ -10,18 +10,16 @@
 import { config } from "../../lib/base/config.ts";
 import { encodeElements, numberArray } from "../../lib/base/bfloat16.ts";
 import { isFloat, itemSize } from "../../lib/base/dtype.ts";
+import { cachedEntry, cacheEntry } from "../../lib/base/cached_entries.ts";
 import { CLEARLY, leastTimes } from "../../lib/base/least_times.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
-import { isPlainObject } from "../../lib/base/tree.ts";
 import { movedKernel } from "../../lib/inductor/moved_kernel.ts";
 import { usesOf } from "../../lib/loops/uses.ts";
 import { type Device, findDevice, type ProgramForms } from "../../lib/loops/device.ts";
 import type { BufferDecl, Kernel, Program, Team } from "../../lib/loops/ir.ts";
 import { printProgram as printLoops } from "../../lib/loops/print.ts";
-import { cacheDirectory, readText } from "./cache_directory.ts";
+import { type Codec, list, number, oneOf, orNull, parsed, record, text } from "../../lib/sym/stored/codec.ts";
 import { ToolchainError } from "./compiler_faults.ts";
-import { fingerprintText } from "../../lib/base/fingerprint.ts";
-import { writeAtomically } from "../../lib/base/atomic_files.ts";
 import { compileNative, prepareNative, runsOnTeam } from "./native_program.ts";
 import { requireToolchain, threadCount } from "./toolchain.ts";
 
@@ -52,6 +50,12 @@ interface Outcome {
   /** The team if it is not the default one. */
   readonly team: Team | null;
 }
+
+const outcomeCodec: Codec<Outcome> = record<Outcome>({
+  trials: list(record<Trial>({ name: text, microseconds: number })),
+  form: number,
+  team: orNull(oneOf("one", "all")),
+});
 
 /** The program with the fastest form of each of its kernels. The first candidate is the default form. */
 export function autotune(candidates: ProgramForms): Program {
@@ -96,12 +100,11 @@ function tuned(usual: Kernel, all: readonly Form[]): Kernel {
   const bytes = first.alone.buffers.reduce((sum, b) => sum + Number(b.length) * itemSize(b.dtype), 0);
   if (bytes > MOST_BYTES) return usual;
   const key = [requireToolchain().identity, `${threads} threads`, ...new Set(texts)].join("\n");
-  const path = `${cacheDirectory()}/tuned-${fingerprintText(key)}.json`;
-  const known = config.inductor.kernelCache ? storedOutcome(path, key) : undefined;
+  const known = config.inductor.kernelCache ? parsed(outcomeCodec, cachedEntry("choices", key)) : undefined;
   const { outcome, disturbed } = known ? { outcome: known, disturbed: false } : measured(forms, threads);
   counters.add("autotune", known ? "stored" : "measured");
   if (!known && !disturbed && config.inductor.kernelCache) {
-    writeAtomically(path, new TextEncoder().encode(JSON.stringify({ key, outcome })));
+    cacheEntry("choices", key, JSON.stringify(outcome));
   }
   const form = forms[outcome.form] ?? first, { team } = outcome;
   logs.emit("perf_hints", () => {
@@ -209,26 +212,4 @@ function filled(device: Device, { dtype, length }: BufferDecl) {
   const memory = device.allocate(buffer.byteLength);
   device.write(memory, 0, new Uint8Array(buffer));
   return memory;
-}
-
-function isOutcome(value: unknown): value is Outcome {
-  if (!isPlainObject(value) || typeof value["form"] !== "number") return false;
-  const { trials, team } = value;
-  return (team === null || team === "one" || team === "all") && Array.isArray(trials) &&
-    trials.every((each) =>
-      isPlainObject(each) && typeof each["name"] === "string" && typeof each["microseconds"] === "number"
-    );
-}
-
-/** Returns the cached measurement for exactly these texts. */
-function storedOutcome(path: string, key: string): Outcome | undefined {
-  const text = readText(path);
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isPlainObject(value) || value["key"] !== key) return undefined;
-    return isOutcome(value["outcome"]) ? value["outcome"] : undefined;
-  } catch {
-    return undefined;
-  }
 }

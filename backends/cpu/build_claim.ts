@@ -4,7 +4,8 @@
  * that do not share it, every process builds; no process waits for a background build, which finishes only when its
  * program polls it.
  */
-import { type FaultKind, isFaultKind, ToolchainError } from "./compiler_faults.ts";
+import { type Codec, number, oneOf, parsed, record, text, union } from "../../lib/sym/stored/codec.ts";
+import { FAULT_KINDS, type FaultKind, ToolchainError } from "./compiler_faults.ts";
 
 /** How a process builds: waiting for it, or in the background. */
 export type BuildMode = "waits" | "background";
@@ -13,6 +14,12 @@ export type BuildMode = "waits" | "background";
 type Note =
   | { readonly kind: BuildMode }
   | { readonly kind: "failed"; readonly message: string; readonly fault: FaultKind; readonly by: number };
+
+const noteCodec: Codec<Note> = union<Note>({
+  waits: record({}),
+  background: record({}),
+  failed: record({ message: text, fault: oneOf(...FAULT_KINDS), by: number }),
+});
 
 /** The answer to a claim. */
 export type Answer = "build" | "wait";
@@ -105,21 +112,5 @@ function readNote(file: Deno.FsFile): Note | null {
   const bytes = new Uint8Array(file.statSync().size);
   file.seekSync(0, Deno.SeekMode.Start);
   file.readSync(bytes);
-  try {
-    return noteIn(JSON.parse(new TextDecoder().decode(bytes)));
-  } catch {
-    return null;
-  }
-}
-
-function noteIn(found: unknown): Note | null {
-  if (typeof found !== "object" || found === null || !("kind" in found)) return null;
-  if (found.kind === "waits" || found.kind === "background") return { kind: found.kind };
-  if (found.kind !== "failed" || !("message" in found) || !("fault" in found) || !("by" in found)) {
-    return null;
-  }
-  const { message, fault, by } = found;
-  return typeof message === "string" && isFaultKind(fault) && typeof by === "number"
-    ? { kind: "failed", message, fault, by }
-    : null;
+  return parsed(noteCodec, new TextDecoder().decode(bytes)) ?? null;
 }

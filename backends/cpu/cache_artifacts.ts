@@ -5,24 +5,24 @@
  * fails, the cache is unchanged.
  */
 import { dirname, join } from "node:path";
-import type { CacheArtifacts } from "../../lib/base/cache_artifacts.ts";
+import type { CacheArtifacts, EntryKind } from "../../lib/base/cached_entries.ts";
 import { DynError } from "../../lib/base/errors.ts";
 import { ownIdentity } from "../../lib/base/own_sources.ts";
 import { writeAtomically } from "../../lib/base/atomic_files.ts";
+import { type Codec, list, number, parsed, record, text } from "../../lib/sym/stored/codec.ts";
 import { cacheDirectory } from "./cache_directory.ts";
 import { isOwn } from "./trust.ts";
 
 /** Folders of the cache, and their contents. */
-export const STORES: Readonly<Record<string, string>> = {
+export const STORES: Readonly<Record<EntryKind | "cpu", string>> = {
   cpu: "compiled C++",
-  wasm: "compiled WebAssembly",
-  webgpu: "tuned GPU kernels",
   graphs: "compiled graphs",
   captures: "captured calls",
   choices: "measured choices",
   texts: "texts of modules",
   classes: "classes of eager calls",
   programs: "programs of eager calls",
+  profiles: "sizes that changed",
 };
 
 /** The folder that holds all stores. */
@@ -49,6 +49,12 @@ interface Made {
 interface Manifest extends Made {
   readonly files: readonly Kept[];
 }
+
+const manifestCodec: Codec<Manifest> = record<Manifest>({
+  dyn: text,
+  target: text,
+  files: list(record<Kept>({ store: text, name: text, bytes: number, sha256: text })),
+});
 
 /** This dyn. Throws DynError if nothing distinguishes it from others. */
 function madeHere(): Made {
@@ -89,9 +95,9 @@ export async function saveArtifacts(): Promise<CacheArtifacts> {
     }
   }
   const manifest: Manifest = { ...made, files };
-  const text = new TextEncoder().encode(JSON.stringify(manifest, null, 1));
-  const head = new TextEncoder().encode(FIRST + `${text.length}`.padStart(LENGTH));
-  return { bytes: await new Blob([head, text, ...parts]).bytes(), files: files.length };
+  const listed = new TextEncoder().encode(JSON.stringify(manifest, null, 1));
+  const head = new TextEncoder().encode(FIRST + `${listed.length}`.padStart(LENGTH));
+  return { bytes: await new Blob([head, listed, ...parts]).bytes(), files: files.length };
 }
 
 /** Loads such bytes into the cache; returns the number of files. Throws DynError if they do not fit. */
@@ -133,25 +139,7 @@ function manifestOf(whole: Uint8Array): { readonly manifest: Manifest; readonly 
     throw new DynError(`Expected a saved cache but found ${whole.length} other bytes`);
   }
   const start = from + length;
-  let manifest: unknown;
-  try {
-    manifest = JSON.parse(decoder.decode(whole.subarray(from, start)));
-  } catch {
-    throw new DynError("Expected a manifest in a saved cache but found none");
-  }
-  if (isManifest(manifest)) return { manifest, start };
+  const manifest = parsed(manifestCodec, decoder.decode(whole.subarray(from, start)));
+  if (manifest) return { manifest, start };
   throw new DynError("Expected a manifest of target, dyn and files in a saved cache");
-}
-
-function isManifest(value: unknown): value is Manifest {
-  return typeof value === "object" && value !== null && "dyn" in value && typeof value.dyn === "string" &&
-    "target" in value && typeof value.target === "string" && "files" in value && Array.isArray(value.files) &&
-    value.files.every(isKept);
-}
-
-function isKept(value: unknown): value is Kept {
-  return typeof value === "object" && value !== null && "store" in value && typeof value.store === "string" &&
-    "name" in value && typeof value.name === "string" && "sha256" in value &&
-    typeof value.sha256 === "string" &&
-    "bytes" in value && typeof value.bytes === "number" && Number.isInteger(value.bytes) && value.bytes >= 0;
 }

@@ -1,23 +1,21 @@
 /**
  * Caches entries between processes in folders next to that of compiled code, and finds those shipped with dyn. Imported
- * for its effect. A file is the entry's text, its complete key and a footer (lengths, fingerprint), so that one rename
- * publishes all of it. Invariant: a file is used only if its key equals the wanted one, its fingerprint fits and only
- * this user can have written it.
+ * for its effect. A file is the entry's sealed text with its complete key. Invariant: a file is used only if it is whole,
+ * its key equals the wanted one and only this user can have written it.
  */
 import { dirname } from "node:path";
 import { config } from "../../lib/base/config.ts";
-import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
-import { setArtifactStore } from "../../lib/base/cache_artifacts.ts";
+import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { type EntryKind, setEntryStore } from "../../lib/base/cached_entries.ts";
 import { isWrittenLast } from "../../lib/base/own_sources.ts";
 import { shipEntries } from "../../lib/base/shipped_entries.ts";
 import { shipped } from "../../lib/written/shipped.ts";
 import { writeAtomically } from "../../lib/base/atomic_files.ts";
 import { cacheDirectory, removeIfThere } from "./cache_directory.ts";
+import { sealed, unsealed } from "./sealed_files.ts";
 import { folderFault, isOwn } from "./trust.ts";
 
 const MAGIC = "dyn-entry-1\n";
-const FOOTER_BYTES = 16 + 16 + 32 + MAGIC.length;
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 
 const folders = new Map<EntryKind, string>();
@@ -69,35 +67,10 @@ function placeOf(kind: EntryKind, key: string): string | null {
   return names?.has(path) === false ? null : path;
 }
 
-/** The file of an entry. */
-function sealed(key: string, text: string): Uint8Array {
-  const content = encoder.encode(text + key), textBytes = encoder.encode(text).length;
-  const footer = `${textBytes}`.padStart(16) + `${content.length - textBytes}`.padStart(16) +
-    fingerprint(content) + MAGIC;
-  const bytes = new Uint8Array(content.length + FOOTER_BYTES);
-  bytes.set(content);
-  bytes.set(encoder.encode(footer), content.length);
-  return bytes;
-}
-
-interface Unsealed {
-  readonly key: string;
-  readonly text: string;
-}
-
 /** Returns the contents of a file; null if it is damaged. */
-function unsealed(bytes: Uint8Array<ArrayBuffer>): Unsealed | null {
-  const end = bytes.length - FOOTER_BYTES;
-  if (end < 0) return null;
-  const footer = decoder.decode(bytes.subarray(end));
-  const textBytes = Number(footer.slice(0, 16)), keyBytes = Number(footer.slice(16, 32));
-  const content = bytes.subarray(0, end);
-  if (!footer.endsWith(MAGIC) || textBytes + keyBytes !== end) return null;
-  if (footer.slice(32, 64) !== fingerprint(content)) return null;
-  return {
-    text: decoder.decode(content.subarray(0, textBytes)),
-    key: decoder.decode(content.subarray(textBytes)),
-  };
+function entryIn(bytes: Uint8Array<ArrayBuffer>): { readonly key: string; readonly text: string } | null {
+  const [text, key] = unsealed(bytes, MAGIC) ?? [];
+  return text && key ? { text: decoder.decode(text), key: decoder.decode(key) } : null;
 }
 
 setEntryStore({
@@ -120,24 +93,24 @@ setEntryStore({
       if (thrown instanceof Deno.errors.NotFound) return null;
       throw thrown;
     }
-    const found = unsealed(bytes);
+    const found = entryIn(bytes);
     if (!found) {
       removeIfThere(path);
       return "damaged";
     }
     return found.key === key ? { text: found.text } : null;
   },
-  write: (kind, key, text) => writeAtomically(pathOf(kind, key), sealed(key, text)),
+  write: (kind, key, text) =>
+    writeAtomically(pathOf(kind, key), sealed([encoder.encode(text), encoder.encode(key)], MAGIC)),
   remove: (kind, key) => removeIfThere(pathOf(kind, key)),
   keys: (kind) =>
     [...Deno.readDirSync(folderOf(kind))].flatMap(({ name }) =>
-      name.endsWith(".json") ? unsealed(Deno.readFileSync(`${folderOf(kind)}/${name}`))?.key ?? [] : []
+      name.endsWith(".json") ? entryIn(Deno.readFileSync(`${folderOf(kind)}/${name}`))?.key ?? [] : []
     ),
+  artifacts: {
+    save: async () => await (await import("./cache_artifacts.ts")).saveArtifacts(),
+    load: async (bytes) => await (await import("./cache_artifacts.ts")).loadArtifacts(bytes),
+  },
 });
 
 shipEntries({ isCurrent: () => isWrittenLast("lib/written/shipped.ts"), lines: shipped });
-
-setArtifactStore({
-  save: async () => await (await import("./cache_artifacts.ts")).saveArtifacts(),
-  load: async (bytes) => await (await import("./cache_artifacts.ts")).loadArtifacts(bytes),
-});

@@ -20,7 +20,7 @@ import type { Ending } from "./compiler_process.ts";
  * - `broken`: what it wrote cannot be loaded;
  * - `stopped`: it had failed too often and was not run.
  */
-const FAULT_KINDS = [
+export const FAULT_KINDS = [
   "missing",
   "unusable",
   "rejected",
@@ -35,11 +35,6 @@ const FAULT_KINDS = [
 
 /** A kind of failure. */
 export type FaultKind = typeof FAULT_KINDS[number];
-
-/** Returns whether a value is a kind of failure. */
-export function isFaultKind(value: unknown): value is FaultKind {
-  return FAULT_KINDS.some((kind) => kind === value);
-}
 
 /** Thrown if compiled code is needed and cannot be produced. */
 export class ToolchainError extends Error {

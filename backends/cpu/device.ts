@@ -3,7 +3,6 @@
  * when a call returns.
  */
 import "./cached_entries.ts";
-import "./cached_texts.ts";
 import { type Device, type Memory, registerDevice } from "../../lib/loops/device.ts";
 import "../eager_classes.ts";
 import { HostBlock, HostMemory, hostOf } from "./host_memory.ts";

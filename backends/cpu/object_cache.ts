@@ -1,8 +1,7 @@
 /**
  * Compiled shared libraries on disk, and the compilation of missing ones, by complete C++ texts and toolchain. A
- * library file is the ELF image followed by its key text and a footer (lengths, fingerprint), so one rename publishes
- * all of it. Invariant: a file is used only if its stored text equals the wanted one, its fingerprint fits and only
- * this user can have written it; any other file is built again.
+ * library file is the sealed ELF image with its key text. Invariant: a file is used only if it is whole, its text
+ * equals the wanted one and only this user can have written it; any other file is built again.
  */
 import { config } from "../../lib/base/config.ts";
 import { recording } from "../../lib/base/recording.ts";
@@ -26,8 +25,9 @@ import {
   runSideBySide,
 } from "./compiler_process.ts";
 import { Claim } from "./build_claim.ts";
-import { fingerprint, fingerprintText } from "../../lib/base/fingerprint.ts";
+import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { uniqueSuffix } from "../../lib/base/atomic_files.ts";
+import { sealed, unsealed } from "./sealed_files.ts";
 import { requireToolchain, type Toolchain } from "./toolchain.ts";
 import { isOwn } from "./trust.ts";
 
@@ -61,30 +61,13 @@ export function cacheCounters(): CacheCounters {
 }
 
 const MAGIC = "dyn-library-1\n";
-const FOOTER_BYTES = 16 + 16 + 32 + MAGIC.length;
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const encoder = new TextEncoder(), decoder = new TextDecoder();
 
 const RULE = "-".repeat(80);
 
 /** Everything that the compiled code depends on. */
 function keyText(toolchain: Toolchain, source: Source): string {
   return `${toolchain.identity}\n${(source.options ?? []).join(" ")}\n${RULE}\n${source.text}`;
-}
-
-function footer(imageBytes: number, textBytes: number, mark: string): string {
-  return `${imageBytes}`.padStart(16) + `${textBytes}`.padStart(16) + mark + MAGIC;
-}
-
-/** The file's bytes: the image, then its text and footer. */
-function sealed(image: Uint8Array, key: string): Uint8Array {
-  const text = encoder.encode(key);
-  const bytes = new Uint8Array(image.length + text.length + FOOTER_BYTES);
-  bytes.set(image);
-  bytes.set(text, image.length);
-  const end = image.length + text.length;
-  bytes.set(encoder.encode(footer(image.length, text.length, fingerprint(bytes.subarray(0, end)))), end);
-  return bytes;
 }
 
 /** The contents of a file, or undefined if it cannot be read. */
@@ -100,13 +83,8 @@ function readBytes(path: string): Uint8Array<ArrayBuffer> | undefined {
 function fileState(path: string, key: string): "whole" | "damaged" | "absent" {
   const bytes = readBytes(path);
   if (!bytes) return "absent";
-  const end = bytes.length - FOOTER_BYTES;
-  const tail = end < 0 ? "" : decoder.decode(bytes.subarray(end));
-  const imageBytes = Number(tail.slice(0, 16)), textBytes = Number(tail.slice(16, 32));
-  const whole = isOwn(Deno.statSync(path)) && tail.endsWith(MAGIC) && imageBytes + textBytes === end &&
-    tail.slice(32, 64) === fingerprint(bytes.subarray(0, end)) &&
-    decoder.decode(bytes.subarray(imageBytes, end)) === key;
-  return whole ? "whole" : "damaged";
+  const [, text] = unsealed(bytes, MAGIC) ?? [];
+  return text && decoder.decode(text) === key && isOwn(Deno.statSync(path)) ? "whole" : "damaged";
 }
 
 /** A library that is not in the cache. */
@@ -327,7 +305,7 @@ function keep(
   }
   if (!isWhole(image)) return brokenLibrary(`${source.name}.so`, "it ends too early or is something else");
   counters.compiled++;
-  Deno.writeFileSync(`${stem}.done`, sealed(image, key), { mode: 0o700 });
+  Deno.writeFileSync(`${stem}.done`, sealed([image, encoder.encode(key)], MAGIC), { mode: 0o700 });
   Deno.renameSync(`${stem}.done`, path);
   return undefined;
 }
@@ -415,8 +393,6 @@ export function buildLibraries(sources: readonly Source[]): readonly string[] {
 
 /** The complete text that a cached library was built from, for `cache` and debugging. */
 export function storedText(path: string): string | undefined {
-  const bytes = readBytes(path), end = (bytes?.length ?? 0) - FOOTER_BYTES;
-  if (!bytes || end < 0) return undefined;
-  const tail = decoder.decode(bytes.subarray(end));
-  return tail.endsWith(MAGIC) ? decoder.decode(bytes.subarray(Number(tail.slice(0, 16)), end)) : undefined;
+  const bytes = readBytes(path), [, text] = bytes && unsealed(bytes, MAGIC) || [];
+  return text && decoder.decode(text);
 }

@@ -3,13 +3,22 @@
  * folder that only the user can write. Invariant: an entry is complete and of exactly this key, or absent; without a
  * store, or if it fails, nothing is cached and nothing else changes.
  */
+import { DynError } from "./errors.ts";
 import { counters, logs } from "./logs.ts";
 
 /**
  * The kind of a cached entry: compiled graphs; captures of calls; texts of modules; classes of eager calls and their
- * programs; measured choices between alternatives.
+ * programs; measured choices between alternatives; sizes that changed in earlier processes of a job.
  */
-export type EntryKind = "graphs" | "captures" | "texts" | "classes" | "programs" | "choices";
+export type EntryKind = "graphs" | "captures" | "texts" | "classes" | "programs" | "choices" | "profiles";
+
+/** The content of a cache. */
+export interface CacheArtifacts {
+  /** To be stored anywhere, and given to `loadCacheArtifacts`. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The number of files that they hold. */
+  readonly files: number;
+}
 
 /** Stores texts by kind and key. All methods throw if the system denies access. */
 export interface EntryStore {
@@ -21,6 +30,11 @@ export interface EntryStore {
   remove(kind: EntryKind, key: string): void;
   /** Returns the existing keys. */
   keys(kind: EntryKind): readonly string[];
+  /** Saves everything that is cached, and adds what another store has saved. Absent: impossible. */
+  readonly artifacts?: {
+    save(): Promise<CacheArtifacts>;
+    load(bytes: Uint8Array): Promise<number>;
+  };
 }
 
 let store: EntryStore | null = null;
@@ -104,4 +118,28 @@ export function dropEntry(kind: EntryKind, key: string, because: string): void {
 function noteDamaged(kind: EntryKind, because: string): void {
   counters.add(`cached_${kind}`, "damaged");
   logs.emit("cache", `${kind}: an entry is recomputed: ${because}`);
+}
+
+function artifactsOf(): Required<EntryStore>["artifacts"] {
+  if (store?.artifacts) return store.artifacts;
+  throw new DynError("Expected a device that caches what it compiles but found none");
+}
+
+/**
+ * Returns everything that is cached: captures, graphs, kernels and measured choices, of this process and of earlier
+ * ones, as `torch.compiler.save_cache_artifacts`. What the C++ compiler is still working at is not part of it. Throws
+ * DynError if dyn's own modules were written since the process began.
+ */
+export function saveCacheArtifacts(): Promise<CacheArtifacts> {
+  return artifactsOf().save();
+}
+
+/**
+ * Adds saved artifacts to the cache of this machine, and returns the number of files. They contain machine code, which
+ * later calls run: load them only from where nobody else can write. Throws DynError, and changes nothing, if they were
+ * saved by another version of dyn or for another target, or are damaged.
+ */
+export async function loadCacheArtifacts(bytes: Uint8Array): Promise<number> {
+  if (bytes instanceof Uint8Array) return await artifactsOf().load(bytes);
+  throw new DynError(`Expected the bytes of saved artifacts but found ${Deno.inspect(bytes)}`);
 }

@@ -4,7 +4,7 @@
  * foreign one costs speed and never correctness.
  */
 import { config } from "../../base/config.ts";
-import { cachedText, cacheText } from "../../base/cached_texts.ts";
+import { cachedEntry, cacheEntry } from "../../base/cached_entries.ts";
 import { logs } from "../../base/logs.ts";
 
 /** The profile of one function, or of a resumed part. */
@@ -25,14 +25,10 @@ export function forgetProfiles(): void {
   loaded.clear();
 }
 
-function fileOf(key: string): string {
-  return `dynamic_${key.replace(/[^\w-]/g, (c) => `_${c.codePointAt(0)?.toString(16)}_`)}`;
-}
-
 /** The decisions under a key, read once. */
 function decisionsOf(key: string): Decisions {
   let found = loaded.get(key);
-  if (!found) loaded.set(key, found = parse(cachedText(fileOf(key)) ?? ""));
+  if (!found) loaded.set(key, found = parse(cachedEntry("profiles", key) ?? "{}"));
   return found;
 }
 
@@ -40,7 +36,7 @@ function parse(text: string): Decisions {
   const found: Decisions = new Map();
   let value: unknown;
   try {
-    value = JSON.parse(text || "{}");
+    value = JSON.parse(text);
   } catch {
     logs.emit("dynamic", "Saved decisions about dynamic sizes cannot be read and are ignored");
   }
@@ -57,9 +53,7 @@ function keep(key: string, unit: string, place: string): void {
   if (places.has(place)) return;
   known.set(unit, places.add(place));
   const text = JSON.stringify(Object.fromEntries([...known].map(([name, set]) => [name, [...set]])));
-  if (!cacheText(fileOf(key), text)) {
-    logs.emit("dynamic", `Decisions about dynamic sizes cannot be saved for ${key}`);
-  }
+  cacheEntry("profiles", key, text);
 }
 
 const keys = (...names: readonly string[]): string[] => names.filter((name) => name !== "");

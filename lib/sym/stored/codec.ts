@@ -4,7 +4,7 @@
  */
 import type { Plain } from "../../base/recording.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "./forms.ts";
-import type { Symbols } from "./symbols.ts";
+import { Symbols } from "./symbols.ts";
 
 /** Writes and reads values of one type; sizes by the symbols of the graph that is compiled. */
 export interface Codec<T> {
@@ -153,4 +153,15 @@ export function union<T extends { readonly [_ in F]: string }, F extends string 
       return { [field]: kind, ...codecOf(kind).read(form, symbols) } as T;
     },
   };
+}
+
+/** Reads a value without sizes from JSON; undefined if there is no text, or it is malformed. */
+export function parsed<T>(codec: Codec<T>, text: string | undefined): T | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return codec.read(JSON.parse(text), new Symbols());
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError || thrown instanceof DamagedForm) return undefined;
+    throw thrown;
+  }
 }
