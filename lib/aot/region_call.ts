@@ -12,7 +12,7 @@ import { regionMetas } from "../ops/rewrite/metadata.ts";
 import type { FunctionalTensor } from "../autograd/functional.ts";
 import type { GraphReplay } from "../autograd/graph_replay.ts";
 import type { OwnGradient } from "../autograd/gradient_tape.ts";
-import { REGION } from "../autograd/region_definition.ts";
+import { REGION } from "../autograd/tape_definitions.ts";
 import type { Sym } from "../sym/expr.ts";
 import type { SavedValue } from "./partition.ts";
 import type { RandomKeys } from "./trace.ts";

@@ -5,30 +5,11 @@
 import { InternalError } from "../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Node } from "../graph/node.ts";
-import type { OpDefinition } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
 import type { GraphBuilder, GraphValue } from "../ops/graph_builder.ts";
-import { required } from "../ops/params.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Constant, SharedOp } from "./shared_ops.ts";
-
-/** The tape entry of a call; its gradient is the call's own. */
-const SHARED: OpDefinition = {
-  name: "shared",
-  doc: "A call that other processes have a part in.",
-  params: { input: required("tensor") },
-  infer: () => {
-    throw new InternalError("Expected no inference of a shared call");
-  },
-  implementation: {
-    kind: "host",
-    compute() {
-      throw new InternalError("Expected no eager call of a shared call");
-    },
-  },
-  gradient: { kind: "none", because: "each call has its own" },
-  samples: [],
-};
+import { SHARED } from "./tape_definitions.ts";
 
 /** The destination of replayed calls. */
 export interface Replaying {

@@ -2,30 +2,10 @@
  * Replays captured calls that only the tape can differentiate. Invariant: nothing computes these gradients here: they
  * are inputs of the new graph, with metadata of the tangents.
  */
-import { InternalError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import type { OpDefinition } from "../ops/definition.ts";
 import type { GraphBuilder, GraphValue } from "../ops/graph_builder.ts";
-import { required } from "../ops/params.ts";
 import type { Recorder } from "./recorder.ts";
-
-/** The tape entry of a call; its gradient is the call's own. */
-const TAPED: OpDefinition = {
-  name: "taped",
-  doc: "A call whose gradient the tape alone can take.",
-  params: { inputs: required("tensors") },
-  infer: () => {
-    throw new InternalError("Expected no inference of a taped call");
-  },
-  implementation: {
-    kind: "host",
-    compute() {
-      throw new InternalError("Expected no eager call of a taped call");
-    },
-  },
-  gradient: { kind: "none", because: "each call has its own" },
-  samples: [],
-};
+import { TAPED } from "./tape_definitions.ts";
 
 /** Records that gradients of a result flow to all inputs that require one. */
 export function recordTaped(

@@ -6,7 +6,7 @@
 import { counters } from "../../base/logs.ts";
 import { NotFunctional } from "../../autograd/functional.ts";
 import { GraphReplay, HistoryLost } from "../../autograd/graph_replay.ts";
-import { REGION } from "../../autograd/region_definition.ts";
+import { REGION } from "../../autograd/tape_definitions.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { hasEffect, type Node } from "../../graph/node.ts";
 import { sameMeta } from "../../ops/rewrite/metadata.ts";
