@@ -2,6 +2,7 @@
  * The format of a trace log, and its parser: processes with their compilations. Invariant: a line that is truncated
  * (the process was killed during a write) or of an unknown kind is skipped and counted.
  */
+import type { RowOf, Tagged } from "../base/tagged.ts";
 import { isPlainObject } from "../base/tree.ts";
 import type { Plain } from "../base/recording.ts";
 
@@ -11,59 +12,44 @@ export const EVENTS_SUFFIX = ".trace.json";
 
 type Meta = Readonly<Record<string, Plain>>;
 
-/** One line of a log. Times are microseconds since 1970, durations microseconds. */
-export type TraceLine =
-  | {
-    readonly kind: "process";
-    readonly time: number;
-    readonly pid: number;
-    readonly deno: string;
-    readonly script: string;
-    readonly args: readonly string[];
-  }
-  | {
-    readonly kind: "begin";
-    readonly time: number;
+/** The lines of a log. Times are microseconds since 1970, durations microseconds. */
+interface Lines {
+  process: { time: number; pid: number; deno: string; script: string; args: readonly string[] };
+  begin: {
+    time: number;
     /** Frame and version: `0/1`. */
-    readonly compile: string;
-    readonly name: string;
-    readonly file: string | null;
-    readonly line: number | null;
+    compile: string;
+    name: string;
+    file: string | null;
+    line: number | null;
     /** Guards that failed; empty for the first version. */
-    readonly reasons: readonly string[];
-  }
-  | {
-    readonly kind: "end";
-    readonly time: number;
-    readonly compile: string;
-    readonly error: string | null;
-  }
-  | {
-    readonly kind: "artifact";
-    readonly time: number;
-    readonly compile: string | null;
-    readonly name: string;
-    readonly part: string | null;
-    readonly text: string;
-    readonly meta: Meta;
-  }
-  | {
-    readonly kind: "phase";
-    readonly compile: string | null;
-    readonly name: string;
-    readonly start: number;
-    readonly duration: number;
-    readonly meta: Meta;
-  }
-  /** Totals since the process began; later records replace former ones. */
-  | {
-    readonly kind: "runtime";
-    readonly kernels: readonly TracedKernel[];
-    /** Number of kernels, including those omitted. */
-    readonly kernelCount: number;
-    /** Microseconds since 1970, device, bytes in use. */
-    readonly memory: readonly (readonly [number, string, number])[];
+    reasons: readonly string[];
   };
+  end: { time: number; compile: string; error: string | null };
+  artifact: {
+    time: number;
+    compile: string | null;
+    name: string;
+    part: string | null;
+    text: string;
+    meta: Meta;
+  };
+  phase: { compile: string | null; name: string; start: number; duration: number; meta: Meta };
+  /** Totals since the process began; later records replace former ones. */
+  runtime: {
+    kernels: readonly TracedKernel[];
+    /** Number of kernels, including those omitted. */
+    kernelCount: number;
+    /** Microseconds since 1970, device, bytes in use. */
+    memory: readonly (readonly [number, string, number])[];
+  };
+}
+
+/** A line of one kind. */
+export type LineOf<K extends keyof Lines> = RowOf<Lines, K>;
+
+/** One line. */
+export type TraceLine = Tagged<Lines>;
 
 /** All runs of one kernel. */
 export interface TracedKernel {
@@ -78,9 +64,6 @@ export interface TracedKernel {
   readonly bytes: number;
   readonly operations: number;
 }
-
-/** A line of one kind. */
-export type LineOf<K extends TraceLine["kind"]> = Extract<TraceLine, { readonly kind: K }>;
 
 /** One compilation with its artifacts; `begin` is null for artifacts outside any compilation. */
 export interface TracedCompile {

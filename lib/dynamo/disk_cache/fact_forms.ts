@@ -12,6 +12,7 @@ import { ambientState } from "../ambient.ts";
 import {
   ANY_KEY,
   type Fact,
+  type FactOf,
   type Guard,
   type MethodExpectation,
   type TensorExpectation,
@@ -53,7 +54,7 @@ const method = fields<MethodExpectation>({
   method: maybe(object),
 });
 
-const entryKey: Form<Extract<Fact, { kind: "entries" }>["keys"][number]> = {
+const entryKey: Form<FactOf<"entries">["keys"][number]> = {
   write: (value) => value === ANY_KEY ? ["any"] : ["is", writePrimitive(value)],
   read(form) {
     const [kind, value = null] = listIn(form);
@@ -96,7 +97,7 @@ const tensor: Form<TensorExpectation> = {
   },
 };
 
-const size: Form<Omit<Extract<Fact, { kind: "size" }>, "kind">> = {
+const size: Form<Omit<FactOf<"size">, "kind">> = {
   write: ({ guard }, { symbols }) => sizeGuard.write(guard, symbols),
   read: (form, { symbols, sizes }) => ({ guard: sizeGuard.read(form, symbols), env: sizes }),
 };

@@ -6,6 +6,7 @@
 import type { DType } from "../../base/dtype.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import type { ShapeEnv } from "../../sym/shape_env.ts";
+import type { RowOf } from "../../base/tagged.ts";
 import type { SizeGuard } from "../../sym/size_guards.ts";
 import type { AmbientState } from "./ambient_state.ts";
 import type { LeafHooks } from "./leaf_hooks.ts";
@@ -37,120 +38,82 @@ export interface TensorExpectation {
 /** Types of values that may differ between calls. */
 export type PrimitiveType = "number" | "string" | "symbol";
 
-/** Objects that are distinct from each other, and from others, which may be one object. */
-export interface DistinctFact {
-  readonly kind: "distinct";
-  readonly members: readonly Source[];
-  readonly others: readonly Source[];
+/** Facts about the value of a source. */
+interface SourceFacts {
+  constant: { value: Primitive };
+  identity: { object: object; label: string };
+  prototype: { prototype: object | null; label: string };
+  /** An object of any class: each read of it has its own guard. */
+  object: object;
+  function: object;
+  array: { length: number };
+  /** An array of any length. */
+  list: object;
+  /** An array whose elements can be replaced and deleted. */
+  elements: object;
+  /** Own string keys, in order: enumerable ones, or all of them; `symbols` are all own symbol keys. */
+  keys: { which: "enumerable" | "all"; keys: readonly string[]; symbols: readonly symbol[] };
+  has: { key: string | symbol; present: boolean };
+  ownKey: { key: string | symbol; present: boolean };
+  /** An own data property that is writable. */
+  writable: { key: string | symbol };
+  /** The flags of an own property; accessors have no writable flag. */
+  flags: { key: string | symbol; flags: PropertyFlags };
+  accessor: { key: string | symbol; get: unknown; set: unknown };
+  /** Size and primitive keys of a Map or Set. */
+  entries: { what: "Map" | "Set"; keys: readonly (Primitive | typeof ANY_KEY)[] };
+  code: { code: CodeObject };
+  same: { other: Source };
+  /** A tensor whose memory none of the others shares. */
+  apart: { others: readonly Source[] };
+  /** A tensor that shares no memory with the others, whether it is a view or not. */
+  elsewhere: { others: readonly Source[] };
+  tensor: { expected: TensorExpectation };
+  /** A tensor without history, with these gradient hooks, in order. */
+  leaf: { hooks: LeafHooks };
+  /** A tensor computed by an operation, and not a view of a leaf that requires grad. */
+  made: object;
+  integer: object;
+  type: { type: PrimitiveType };
+  proxy: { present: boolean };
+  /** A prototype whose own constructor, if any, has this text. */
+  madeBy: { constructorText: string | null };
+  /** A generator, whatever it inherits from: a function created anew has a new prototype for its generators. */
+  generator: object;
+  /** A proxy that is not revoked. */
+  unrevoked: object;
+  extensible: { present: boolean };
+  /** An object that is frozen or sealed. */
+  integrity: { level: "frozen" | "sealed" };
+  /** An object of this class that accesses memory of a fixed size, which no other thread writes. */
+  bytes: { type: BytesClass };
+  /** Two objects that access different bytes (`apart`: null), or bytes of one buffer at this distance. */
+  memory: { other: Source; apart: number | null };
 }
 
-/** One fact. */
-export type Fact =
-  | { readonly kind: "constant"; readonly source: Source; readonly value: Primitive }
-  | { readonly kind: "identity"; readonly source: Source; readonly object: object; readonly label: string }
-  | {
-    readonly kind: "prototype";
-    readonly source: Source;
-    readonly prototype: object | null;
-    readonly label: string;
-  }
-  /** An object of any class: each read of it has its own guard. */
-  | { readonly kind: "object"; readonly source: Source }
-  | { readonly kind: "function"; readonly source: Source }
-  | { readonly kind: "array"; readonly source: Source; readonly length: number }
-  /** An array of any length. */
-  | { readonly kind: "list"; readonly source: Source }
-  /** An array whose elements can be replaced and deleted. */
-  | { readonly kind: "elements"; readonly source: Source }
-  /** Own string keys, in order: enumerable ones, or all of them; `symbols` are all own symbol keys. */
-  | {
-    readonly kind: "keys";
-    readonly source: Source;
-    readonly which: "enumerable" | "all";
-    readonly keys: readonly string[];
-    readonly symbols: readonly symbol[];
-  }
-  | {
-    readonly kind: "has";
-    readonly source: Source;
-    readonly key: string | symbol;
-    readonly present: boolean;
-  }
-  | {
-    readonly kind: "ownKey";
-    readonly source: Source;
-    readonly key: string | symbol;
-    readonly present: boolean;
-  }
-  /** An own data property that is writable. */
-  | { readonly kind: "writable"; readonly source: Source; readonly key: string | symbol }
-  /** The flags of an own property; accessors have no writable flag. */
-  | {
-    readonly kind: "flags";
-    readonly source: Source;
-    readonly key: string | symbol;
-    readonly flags: PropertyFlags;
-  }
-  | {
-    readonly kind: "accessor";
-    readonly source: Source;
-    readonly key: string | symbol;
-    readonly get: unknown;
-    readonly set: unknown;
-  }
-  /** Size and primitive keys of a Map or Set. */
-  | {
-    readonly kind: "entries";
-    readonly source: Source;
-    readonly what: "Map" | "Set";
-    readonly keys: readonly (Primitive | typeof ANY_KEY)[];
-  }
-  | { readonly kind: "code"; readonly source: Source; readonly code: CodeObject }
-  | { readonly kind: "same"; readonly source: Source; readonly other: Source }
-  | DistinctFact
-  /** A tensor whose memory none of the others shares. */
-  | { readonly kind: "apart"; readonly source: Source; readonly others: readonly Source[] }
-  /** A tensor that shares no memory with the others, whether it is a view or not. */
-  | { readonly kind: "elsewhere"; readonly source: Source; readonly others: readonly Source[] }
-  | { readonly kind: "tensor"; readonly source: Source; readonly expected: TensorExpectation }
-  /** A tensor without history, with these gradient hooks, in order. */
-  | { readonly kind: "leaf"; readonly source: Source; readonly hooks: LeafHooks }
-  /** A tensor computed by an operation, and not a view of a leaf that requires grad. */
-  | { readonly kind: "made"; readonly source: Source }
-  | { readonly kind: "integer"; readonly source: Source }
-  | { readonly kind: "type"; readonly source: Source; readonly type: PrimitiveType }
-  | { readonly kind: "expression"; readonly expression: HostExpression; readonly expected: boolean | number }
-  | { readonly kind: "size"; readonly guard: SizeGuard; readonly env: ShapeEnv }
+interface OtherFacts {
+  /** Objects that are distinct from each other, and from others, which may be one object. */
+  distinct: { members: readonly Source[]; others: readonly Source[] };
+  expression: { expression: HostExpression; expected: boolean | number };
+  size: { guard: SizeGuard; env: ShapeEnv };
   /** Whether two captured variables are the same. */
-  | { readonly kind: "cells"; readonly place: CellPlace; readonly other: CellPlace; readonly same: boolean }
-  | { readonly kind: "argumentCount"; readonly count: number }
+  cells: { place: CellPlace; other: CellPlace; same: boolean };
+  argumentCount: { count: number };
   /** The time zone of local times. */
-  | { readonly kind: "timeZone"; readonly setting: string }
-  | { readonly kind: "proxy"; readonly source: Source; readonly present: boolean }
-  /** A prototype whose own constructor, if any, has this text. */
-  | { readonly kind: "madeBy"; readonly source: Source; readonly constructorText: string | null }
-  /** A generator, whatever it inherits from: a function created anew has a new prototype for its generators. */
-  | { readonly kind: "generator"; readonly source: Source }
-  /** A proxy that is not revoked. */
-  | { readonly kind: "unrevoked"; readonly source: Source }
-  | { readonly kind: "extensible"; readonly source: Source; readonly present: boolean }
-  /** An object that is frozen or sealed. */
-  | { readonly kind: "integrity"; readonly source: Source; readonly level: "frozen" | "sealed" }
-  /** An object of this class that accesses memory of a fixed size, which no other thread writes. */
-  | { readonly kind: "bytes"; readonly source: Source; readonly type: BytesClass }
-  /** Two objects that access different bytes (`apart`: null), or bytes of one buffer at this distance. */
-  | {
-    readonly kind: "memory";
-    readonly source: Source;
-    readonly other: Source;
-    readonly apart: number | null;
-  }
+  timeZone: { setting: string };
   /** Ambient state, and the methods of tensors that the program uses, which must be unchanged. */
-  | {
-    readonly kind: "globalState";
-    readonly state: AmbientState;
-    readonly methods: readonly MethodExpectation[];
-  };
+  globalState: { state: AmbientState; methods: readonly MethodExpectation[] };
+}
+
+type Facts = OtherFacts & { [K in keyof SourceFacts]: { source: Source } & SourceFacts[K] };
+
+/** The fact of one kind. */
+export type FactOf<K extends keyof Facts> = RowOf<Facts, K>;
+
+/** One fact. */
+export type Fact = FactOf<keyof Facts>;
+
+export type DistinctFact = FactOf<"distinct">;
 
 /** A method or getter of a class of dyn, which programs may replace; undefined: the class has no such getter. */
 export interface MethodExpectation {

@@ -7,7 +7,7 @@ import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { type SizeSource, sourceText as sizeText } from "../../sym/size_guards.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import type { Source } from "../source.ts";
-import type { Fact, Guard } from "./guard.ts";
+import type { Fact, FactOf, Guard } from "./guard.ts";
 import { isSettledAt } from "./data_reads.ts";
 import { callReader, type CapturedReader, type Care, Constants } from "./reader.ts";
 
@@ -101,7 +101,7 @@ function partOf(value: unknown, part: SizeSource["part"]): unknown {
 }
 
 /** The places that a guard on sizes reads. */
-export function sizesIn({ guard, env }: Extract<Fact, { kind: "size" }>): SizeSource[] {
+export function sizesIn({ guard, env }: FactOf<"size">): SizeSource[] {
   const of = (...dims: readonly Dim[]) => {
     const symbols = new Set<Sym>();
     for (const dim of dims) freeSymbols(dim, symbols);
