@@ -4,6 +4,7 @@
  */
 import type { Plain } from "../../base/recording.ts";
 import { portableAddress } from "../../base/portable_addresses.ts";
+import { flag, list, number as count, oneOf, text } from "../../sym/stored/codec.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, textIn } from "../../sym/stored/forms.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type FrameRules, NO_RULES } from "../functions/frame_rules.ts";
@@ -24,16 +25,11 @@ import { functionLabel } from "../variables/wrap.ts";
 import {
   type CodeFinder,
   type CodePath,
-  count,
   fields,
-  flag,
   flagOrNull,
   type Form,
   key,
-  list,
   object,
-  oneOf,
-  text,
   variants,
 } from "./place_forms.ts";
 

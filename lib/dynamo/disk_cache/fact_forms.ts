@@ -6,6 +6,7 @@ import type { BreakReason, UserFrame } from "../../base/errors.ts";
 import { localAddress, portableAddress } from "../../base/portable_addresses.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { sizeGuard } from "../../sym/stored/envs.ts";
+import { flag, list, number as count, oneOf, orNull, text } from "../../sym/stored/codec.ts";
 import { DamagedForm, listIn, numberIn, textIn } from "../../sym/stored/forms.ts";
 import { layoutOf } from "../../tensor/layout.ts";
 import { ambientState } from "../ambient.ts";
@@ -23,20 +24,14 @@ import type { CellPlace } from "../variables/value.ts";
 import { hostExpression } from "./host_numbers.ts";
 import {
   cell,
-  count,
   fields,
-  flag,
   flagOrNull,
   type Form,
   key,
-  list,
   maybe,
   object,
-  oneOf,
-  optional,
   refused,
   source,
-  text,
   variants,
 } from "./place_forms.ts";
 import { readKey, readPrimitive, writeKey, writePrimitive } from "./plain_values.ts";
@@ -74,13 +69,13 @@ const methods: Form<ReadonlyMap<string | symbol, object>> = {
 };
 
 const expectation = fields<Omit<TensorExpectation, "layout">>({
-  prototype: optional(object),
+  prototype: orNull(object),
   className: text,
   dtype: oneOf(...DTYPES),
   device: text,
   requiresGrad: flag,
-  shape: list(optional(count)),
-  strides: list(optional(count)),
+  shape: list(orNull(count)),
+  strides: list(orNull(count)),
   marked: list(count),
   methods,
 });
@@ -122,7 +117,7 @@ const BYTES = Object.keys(BYTES_CLASSES).filter((name) => isBytesClass(name));
 const fact = variants<Fact>({
   constant: fields({ source, value: { write: writePrimitive, read: readPrimitive } }),
   identity: fields({ source, object, label: text }),
-  prototype: fields({ source, prototype: optional(object), label: text }),
+  prototype: fields({ source, prototype: orNull(object), label: text }),
   object: fields({ source }),
   function: fields({ source }),
   array: fields({ source, length: count }),
@@ -132,7 +127,7 @@ const fact = variants<Fact>({
     source,
     which: oneOf("enumerable", "all"),
     keys: list(text),
-    symbols: list<symbol>({
+    symbols: list<symbol, unknown>({
       write: writeKey,
       read(form) {
         const found = readKey(form);
@@ -167,7 +162,7 @@ const fact = variants<Fact>({
   argumentCount: fields({ count }),
   timeZone: fields({ setting: text }),
   proxy: fields({ source, present: flag }),
-  madeBy: fields({ source, constructorText: optional(text) }),
+  madeBy: fields({ source, constructorText: orNull(text) }),
   generator: fields({ source }),
   unrevoked: refused("a proxy"),
   bytes: fields({ source, type: oneOf(...BYTES) }),
@@ -208,7 +203,7 @@ export const reason: Form<BreakReason> = fields<BreakReason>({
   category: text,
   explanation: text,
   hint: text,
-  stack: list<UserFrame>({
+  stack: list<UserFrame, unknown>({
     write: (
       { functionName, file, line, column, code },
     ) => [functionName, portableAddress(file), line, column, code ?? null],
@@ -222,4 +217,4 @@ export const reason: Form<BreakReason> = fields<BreakReason>({
 });
 
 /** Serialises guards. They compare the current ambient state, which is part of a journal's key. */
-export const guard: Form<Guard> = fields<Guard>({ fact, user: optional(position) });
+export const guard: Form<Guard> = fields<Guard>({ fact, user: orNull(position) });

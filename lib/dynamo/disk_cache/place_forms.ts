@@ -2,9 +2,9 @@
  * Serialises places of a call; other forms are composed from these. Invariant: values that exist in one process only
  * are refused.
  */
-import type { Plain } from "../../base/recording.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import type { ShapeEnv } from "../../sym/shape_env.ts";
+import { type Codec, flag, oneOf, orNull } from "../../sym/stored/codec.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, textIn } from "../../sym/stored/forms.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { BytesPart } from "../guards/bytes.ts";
@@ -69,10 +69,7 @@ export class Lines {
 }
 
 /** Writes and reads values of one type. */
-export interface Form<T> {
-  write(value: T, by: ByNumber): Plain;
-  read(form: Plain, by: ByNumber): T;
-}
+export type Form<T> = Codec<T, ByNumber>;
 
 export const refused = (what: string): Form<never> => ({
   write: () => {
@@ -90,35 +87,10 @@ export const object: Form<object> = {
 };
 
 export const key: Form<string | symbol> = { write: writeKey, read: readKey };
-export const flag: Form<boolean> = {
-  write: (value) => value,
-  read: (form) => form === true,
-};
-export const flagOrNull: Form<boolean | null> = {
-  write: (value) => value,
-  read: (form) => form === null ? null : form === true,
-};
-export const count: Form<number> = { write: (value) => value, read: numberIn };
-export const text: Form<string> = { write: (value) => value, read: textIn };
-export const optional = <T>(inner: Form<T>): Form<T | null> => ({
-  write: (value, by) => value === null ? null : inner.write(value, by),
-  read: (form, by) => form === null ? null : inner.read(form, by),
-});
+export const flagOrNull: Codec<boolean | null, unknown> = orNull(flag);
 export const maybe = <T>(inner: Form<T>): Form<T | undefined> => ({
   write: (value, by) => value === undefined ? null : inner.write(value, by),
   read: (form, by) => form === null ? undefined : inner.read(form, by),
-});
-export const list = <T>(inner: Form<T>): Form<readonly T[]> => ({
-  write: (values, by) => values.map((each) => inner.write(each, by)),
-  read: (form, by) => listIn(form).map((each) => inner.read(each, by)),
-});
-export const oneOf = <T extends string>(...names: readonly T[]): Form<T> => ({
-  write: (value) => value,
-  read(form) {
-    const found = names.find((name) => name === form);
-    if (found === undefined) throw new DamagedForm(`Expected one of ${names.join(", ")} but found ${form}`);
-    return found;
-  },
 });
 type Fields<T> = { readonly [K in keyof T]-?: Form<T[K]> };
 

@@ -3,6 +3,7 @@
  * exist in one process only are refused.
  */
 import type { Plain } from "../../base/recording.ts";
+import { primitive } from "../../sym/stored/codec.ts";
 import { DamagedForm, listIn, NotStorable, textIn } from "../../sym/stored/forms.ts";
 import { UNINITIALIZED } from "../bytecode/runtime.ts";
 import type { Primitive } from "../variables/value.ts";
@@ -13,13 +14,6 @@ const WELL_KNOWN: ReadonlyMap<string, symbol> = new Map([
     return typeof value === "symbol" ? [[name, value]] : [];
   }),
   ["uninitialized", UNINITIALIZED],
-]);
-
-const NUMBERS: ReadonlyMap<string, number> = new Map([
-  ["NaN", NaN],
-  ["Infinity", Infinity],
-  ["-Infinity", -Infinity],
-  ["-0", -0],
 ]);
 
 /** Returns whether a value is not an object. */
@@ -37,41 +31,17 @@ function symbolForm(value: symbol): Plain | null {
 
 /** A primitive as data: strings, booleans, null and ordinary numbers represent themselves. Throws NotStorable. */
 export function writePrimitive(value: Primitive): Plain {
-  switch (typeof value) {
-    case "number":
-      if (Number.isFinite(value) && !Object.is(value, -0)) return value;
-      return ["number", Object.is(value, -0) ? "-0" : `${value}`];
-    case "bigint":
-      return ["bigint", `${value}`];
-    case "undefined":
-      return ["undefined"];
-    case "symbol": {
-      const form = symbolForm(value);
-      if (form === null) throw new NotStorable(`${String(value)}, a symbol of this process`);
-      return form;
-    }
-    default:
-      return value;
-  }
+  if (typeof value !== "symbol") return primitive.write(value, null);
+  const form = symbolForm(value);
+  if (form === null) throw new NotStorable(`${String(value)}, a symbol of this process`);
+  return form;
 }
 
 /** Reads a primitive. Throws DamagedForm. */
 export function readPrimitive(form: Plain): Primitive {
-  if (typeof form !== "object" || form === null) return form;
-  const [kind, given = ""] = listIn(form), text = textIn(given);
-  const found = kind === "number"
-    ? NUMBERS.get(text)
-    : kind === "symbol"
-    ? WELL_KNOWN.get(text)
-    : kind === "for"
-    ? Symbol.for(text)
-    : kind === "bigint" && /^-?\d+$/.test(text)
-    ? BigInt(text)
-    : undefined;
-  if (found === undefined && kind !== "undefined") {
-    throw new DamagedForm(`Expected a primitive but found ${JSON.stringify(form)}`);
-  }
-  return found;
+  const [kind, name] = typeof form === "object" && form !== null ? listIn(form) : [];
+  if (kind === "for") return Symbol.for(textIn(name));
+  return (kind === "symbol" ? WELL_KNOWN.get(textIn(name)) : undefined) ?? primitive.read(form, null);
 }
 
 /** A property key. Throws NotStorable. */

@@ -6,14 +6,17 @@ import type { Plain } from "../../base/recording.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "./forms.ts";
 import { Symbols } from "./symbols.ts";
 
-/** Writes and reads values of one type; sizes by the symbols of the graph that is compiled. */
-export interface Codec<T> {
-  write(value: T, symbols: Symbols): Plain;
-  read(form: Plain, symbols: Symbols): T;
+/**
+ * Writes and reads values of one type; references to what is not in the data, such as the symbols of the graph that is
+ * compiled, by a context.
+ */
+export interface Codec<T, Context = Symbols> {
+  write(value: T, context: Context): Plain;
+  read(form: Plain, context: Context): T;
 }
 
 /** Finite numbers; others, and −0, are not JSON. */
-export const number: Codec<number> = {
+export const number: Codec<number, unknown> = {
   write(value) {
     if (Number.isFinite(value) && !Object.is(value, -0)) return value;
     throw new NotStorable(`the number ${Object.is(value, -0) ? "-0" : value} where a plain one is kept`);
@@ -21,9 +24,9 @@ export const number: Codec<number> = {
   read: numberIn,
 };
 
-export const text: Codec<string> = { write: (value) => value, read: textIn };
+export const text: Codec<string, unknown> = { write: (value) => value, read: textIn };
 
-export const flag: Codec<boolean> = {
+export const flag: Codec<boolean, unknown> = {
   write: (value) => value,
   read(form) {
     if (typeof form === "boolean") return form;
@@ -32,7 +35,7 @@ export const flag: Codec<boolean> = {
 };
 
 /** Sets of bits of any length, as numbers. */
-export const bits: Codec<bigint> = {
+export const bits: Codec<bigint, unknown> = {
   write: (value) => value.toString(16),
   read(form) {
     const digits = textIn(form);
@@ -42,7 +45,7 @@ export const bits: Codec<bigint> = {
 };
 
 /** The codec of primitives; values that JSON lacks are lists. */
-export const primitive: Codec<number | bigint | boolean | string | null | undefined> = {
+export const primitive: Codec<number | bigint | boolean | string | null | undefined, unknown> = {
   write(value) {
     if (typeof value === "bigint") return ["bigint", `${value}`];
     if (value === undefined) return ["special", "undefined"];
@@ -67,7 +70,7 @@ const SPECIAL: ReadonlyMap<string, number | undefined> = new Map([
 ]);
 
 /** One of some names. */
-export function oneOf<T extends string>(...names: readonly T[]): Codec<T> {
+export function oneOf<T extends string>(...names: readonly T[]): Codec<T, unknown> {
   return {
     write: (value) => value,
     read(form) {
@@ -78,27 +81,27 @@ export function oneOf<T extends string>(...names: readonly T[]): Codec<T> {
   };
 }
 
-export function list<T>(item: Codec<T>): Codec<readonly T[]> {
+export function list<T, C>(item: Codec<T, C>): Codec<readonly T[], C> {
   return {
-    write: (values, symbols) => values.map((each) => item.write(each, symbols)),
-    read: (form, symbols) => listIn(form).map((each) => item.read(each, symbols)),
+    write: (values, context) => values.map((each) => item.write(each, context)),
+    read: (form, context) => listIn(form).map((each) => item.read(each, context)),
   };
 }
 
-export function pair<T>(item: Codec<T>): Codec<readonly [T, T]> {
+export function pair<T, C>(item: Codec<T, C>): Codec<readonly [T, T], C> {
   return {
-    write: (values, symbols) => values.map((each) => item.write(each, symbols)),
-    read(form, symbols) {
+    write: (values, context) => values.map((each) => item.write(each, context)),
+    read(form, context) {
       const [first = null, second = null] = listIn(form);
-      return [item.read(first, symbols), item.read(second, symbols)];
+      return [item.read(first, context), item.read(second, context)];
     },
   };
 }
 
-export function orNull<T>(inner: Codec<T>): Codec<T | null> {
+export function orNull<T, C>(inner: Codec<T, C>): Codec<T | null, C> {
   return {
-    write: (value, symbols) => value === null ? null : inner.write(value, symbols),
-    read: (form, symbols) => form === null ? null : inner.read(form, symbols),
+    write: (value, context) => value === null ? null : inner.write(value, context),
+    read: (form, context) => form === null ? null : inner.read(form, context),
   };
 }
 
