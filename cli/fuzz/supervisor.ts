@@ -90,8 +90,8 @@ async function runWorker(options: FuzzOptions, add: (finding: Finding) => void):
   }
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", "--quiet", worker, JSON.stringify(task)],
-    // Without a compiler graphs run as WebAssembly
-    env: options.tier === "native" ? {} : { DYN_CXX: "/nonexistent" },
+    // The tier is set, too, so that no notice of a missing compiler is taken for output of programs
+    env: options.tier === "native" ? {} : { DYN_CXX: "/nonexistent", DYN_TIER: "wasm" },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

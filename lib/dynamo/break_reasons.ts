@@ -270,7 +270,7 @@ const CATALOGUE = {
     id: "GB0039",
     category: "recompilation that is not allowed",
     explanation: "No compiled version serves the call, and compiling another one is not allowed",
-    hint: "Keep what the guards test the same, or take back config.errorOnRecompile or the stance",
+    hint: "Do not change what the guards check, or reset config.errorOnRecompile or the stance",
   },
   randomState: {
     id: "GB0042",

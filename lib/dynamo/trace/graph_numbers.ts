@@ -58,9 +58,13 @@ export function itemOf(output: OutputGraph, tensor: TensorValue): ItemValue {
   return item;
 }
 
-function numberOf(output: OutputGraph, tensor: TensorValue): GraphNumber {
-  const { dtype } = tensor.meta, bounds = INTEGER_BOUNDS[dtype];
-  const dim = bounds ? output.sizes.createUnbacked(bounds) : null;
+/** An element as a number of the graph; with bounds also as a size. */
+function numberOf(
+  output: OutputGraph,
+  tensor: TensorValue,
+  bounds = INTEGER_BOUNDS[tensor.meta.dtype] ?? null,
+): GraphNumber {
+  const { dtype } = tensor.meta, dim = bounds && output.sizes.createUnbacked(bounds);
   const node = append(output, NUMBER.item, {
     args: [output.nodeOf(tensor)],
     value: dim === null ? { kind: "number", dtype } : { kind: "size", size: dim },
@@ -70,11 +74,7 @@ function numberOf(output: OutputGraph, tensor: TensorValue): GraphNumber {
 
 /** An int64 element as a number of the graph, which fails calls in which it is too large for one. */
 export function checkedNumber(output: OutputGraph, tensor: TensorValue): GraphNumber {
-  const node = append(output, NUMBER.item, {
-    args: [output.nodeOf(tensor)],
-    value: { kind: "number", dtype: "int64" },
-  });
-  return new GraphNumber(node, { type: "number" });
+  return numberOf(output, tensor, null);
 }
 
 /** A size that depends on elements, as a number. */
