@@ -7,7 +7,7 @@ import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { type SizeSource, sourceText as sizeText } from "../../sym/size_guards.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import type { Source } from "../source.ts";
-import type { Fact, FactOf, Guard } from "./guard.ts";
+import type { FactOf, Guard } from "./guard.ts";
 import { isSettledAt } from "./data_reads.ts";
 import { callReader, type CapturedReader, type Care, Constants } from "./reader.ts";
 
