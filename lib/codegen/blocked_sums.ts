@@ -7,6 +7,7 @@
 import { hintOf } from "../sym/decide.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { Loop, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
+import { mapStatements } from "../loops/map_statements.ts";
 import { loopOver } from "../loops/nest.ts";
 import { allOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
@@ -31,14 +32,7 @@ export const CUT_LENGTHS: readonly number[] = [
 /** The statements with long sums cut. */
 export function blockedSums(body: readonly Statement[]): readonly Statement[] {
   let next = nextId(body);
-  const cut = (list: readonly Statement[]): readonly Statement[] =>
-    list.map((s) => {
-      if (s.kind === "masked") return { ...s, body: cut(s.body) };
-      if (s.kind !== "loop") return s;
-      const loop: Loop = { ...s, body: cut(s.body) };
-      return isLongSum(loop) ? inBlocks(loop, () => next++) : loop;
-    });
-  return cut(body);
+  return mapStatements(body, (s) => s.kind === "loop" && isLongSum(s) ? inBlocks(s, () => next++) : s);
 }
 
 /**

@@ -3,6 +3,7 @@
  * changes.
  */
 import type { Statement } from "../loops/ir.ts";
+import { expandStatements } from "../loops/map_statements.ts";
 import { HALF_CONVERSIONS } from "../loops/math/half.ts";
 import { loadBufferOperand, Recorder, type Value, ValueIds } from "../loops/record.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../loops/scalar.ts";
@@ -13,12 +14,10 @@ import { nextId } from "../loops/value_types.ts";
 export function expandConversions(body: readonly Statement[]): readonly Statement[] {
   if (!allOf(body).some((s) => s.kind === "scalar" && isConversion(s.op))) return body;
   const ids = new ValueIds(nextId(body));
-  const expand = (list: readonly Statement[]): readonly Statement[] =>
-    list.flatMap((s) => {
-      if (s.kind === "loop" || s.kind === "masked") return [{ ...s, body: expand(s.body) }];
-      return s.kind === "scalar" && isConversion(s.op) ? expanded(s, s.op, ids) : [s];
-    });
-  return expand(body);
+  return expandStatements(
+    body,
+    (s) => s.kind === "scalar" && isConversion(s.op) ? expanded(s, s.op, ids) : [s],
+  );
 }
 
 type Conversion = keyof typeof HALF_CONVERSIONS;

@@ -16,6 +16,7 @@ import {
   sub,
 } from "../sym/expr.ts";
 import type { Axis, BufferId, BufferView, ExternKernel, Kernel, LoopKernel, Statement } from "../loops/ir.ts";
+import { mapStatements } from "../loops/map_statements.ts";
 import { coefficientOf, loopOver, substituteIndices } from "../loops/nest.ts";
 import { accessesOf } from "../loops/uses.ts";
 import { axisOf } from "./strip_mining.ts";
@@ -215,12 +216,11 @@ function placesOf(axes: readonly Axis[], { matrix, first, rows }: RowBlock, row:
   });
 }
 
-function localized(
+const localized = (
   body: readonly Statement[],
   indexOf: (buffer: BufferId, index: Dim) => Dim,
-): readonly Statement[] {
-  return body.map((s) => {
-    if (s.kind === "loop" || s.kind === "masked") return { ...s, body: localized(s.body, indexOf) };
-    return s.kind === "load" || s.kind === "store" ? { ...s, index: indexOf(s.buffer, s.index) } : s;
-  });
-}
+): readonly Statement[] =>
+  mapStatements(
+    body,
+    (s) => s.kind === "load" || s.kind === "store" ? { ...s, index: indexOf(s.buffer, s.index) } : s,
+  );

@@ -4,6 +4,7 @@
  */
 import { isSmall, valueType } from "../base/dtype.ts";
 import type { Program, Statement } from "../loops/ir.ts";
+import { expandStatements } from "../loops/map_statements.ts";
 import { loadBufferOperand, Recorder, ValueIds } from "../loops/record.ts";
 import { accessesOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
@@ -23,8 +24,7 @@ export function expandSmallSums(program: Program): Program {
 }
 
 function expanded(body: readonly Statement[], program: Program, ids: ValueIds): readonly Statement[] {
-  return body.flatMap((s): readonly Statement[] => {
-    if (s.kind === "loop" || s.kind === "masked") return [{ ...s, body: expanded(s.body, program, ids) }];
+  return expandStatements(body, (s) => {
     const dtype = s.kind === "store" ? program.buffers[s.buffer]?.dtype : undefined;
     if (s.kind !== "store" || s.mode === "set" || dtype === undefined || !isSmall(dtype)) return [s];
     const recorder = new Recorder(loadBufferOperand, ids);

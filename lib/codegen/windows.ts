@@ -14,6 +14,7 @@ import type {
   Program,
   Statement,
 } from "../loops/ir.ts";
+import { mapStatements } from "../loops/map_statements.ts";
 import { cachedBufferAnalysis } from "../loops/canonical_form.ts";
 import { boundsOf, type Dim, sub } from "../sym/expr.ts";
 import { replaceKernels, withNests } from "./kernels.ts";
@@ -112,9 +113,8 @@ function through(
   kernel: Kernel,
   windows: ReadonlyMap<BufferId, { readonly from: number; readonly id: BufferId }>,
 ): Kernel {
-  const statements = (body: readonly Statement[]): Statement[] =>
-    body.map((s) => {
-      if (s.kind === "loop" || s.kind === "masked") return { ...s, body: statements(s.body) };
+  const statements = (body: readonly Statement[]) =>
+    mapStatements(body, (s) => {
       const window = s.kind === "load" ? windows.get(s.buffer) : undefined;
       return s.kind === "load" && window ? { ...s, buffer: window.id, index: sub(s.index, window.from) } : s;
     });

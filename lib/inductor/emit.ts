@@ -5,6 +5,7 @@
  */
 import { InternalError } from "../base/errors.ts";
 import type { Axis, BufferId, ExternKernel, Kernel, Loop, LoopKernel, Statement } from "../loops/ir.ts";
+import { mapStatements } from "../loops/map_statements.ts";
 import { loopOver } from "../loops/nest.ts";
 import { type BufferOperand, flatIndex, Recorder, type Value, ValueIds } from "../loops/record.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -338,26 +339,11 @@ export function stagesOf(
 }
 
 /** Names each buffer by the one in whose memory it lies. */
-function placed(statements: readonly Statement[], placement: Placement): readonly Statement[] {
-  return statements.map((s) => {
-    switch (s.kind) {
-      case "loop":
-      case "masked":
-        return { ...s, body: placed(s.body, placement) };
-      case "load":
-      case "store":
-        return { ...s, buffer: placement.place(s.buffer) };
-      case "constant":
-      case "index":
-      case "scalar":
-      case "cast":
-      case "select":
-        return s;
-      default:
-        return s satisfies never;
-    }
-  });
-}
+const placed = (statements: readonly Statement[], placement: Placement): readonly Statement[] =>
+  mapStatements(
+    statements,
+    (s) => s.kind === "load" || s.kind === "store" ? { ...s, buffer: placement.place(s.buffer) } : s,
+  );
 
 function kernelName(members: readonly Member[]): string {
   const targets = new Set<string>();

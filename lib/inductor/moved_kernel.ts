@@ -2,6 +2,7 @@
  * Moves kernels to other buffers. Invariant: parts that mention no buffer are shared with the original.
  */
 import type { BufferId, BufferView, Kernel, LoopKernel, Statement } from "../loops/ir.ts";
+import { mapStatements } from "../loops/map_statements.ts";
 import { recordEquivalent } from "../loops/canonical_form.ts";
 import { add, type Dim } from "../sym/expr.ts";
 
@@ -15,9 +16,8 @@ export interface Place {
  * A kernel with its buffers moved. Kernels known to be equivalent remain so if each buffer moves to the start of its place.
  */
 export function movedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): Kernel {
-  const statements = (body: readonly Statement[]): Statement[] =>
-    body.map((s) => {
-      if (s.kind === "loop" || s.kind === "masked") return { ...s, body: statements(s.body) };
+  const statements = (body: readonly Statement[]) =>
+    mapStatements(body, (s) => {
       if (s.kind !== "load" && s.kind !== "store") return s;
       const { buffer, offset } = placeOf(s.buffer);
       return { ...s, buffer, index: add(s.index, offset) };

@@ -4,6 +4,7 @@
  * their buffers correspond one to one; corresponding buffers have the same type.
  */
 import type { BufferId, Statement } from "./ir.ts";
+import { mapStatements } from "./map_statements.ts";
 
 type Body = readonly Statement[];
 
@@ -54,27 +55,20 @@ function mergedKind(kind: object, places: readonly BufferId[]): object {
 }
 
 /** Returns the statements with other buffers. */
-export function renameBuffers(body: Body, place: (id: BufferId) => BufferId): Statement[] {
-  return body.map((s) => {
-    switch (s.kind) {
-      case "load":
-      case "store":
-        return { ...s, buffer: place(s.buffer) };
-      case "masked":
-        return { ...s, body: renameBuffers(s.body, place) };
-      case "loop": {
-        const inner = renameBuffers(s.body, place);
-        if (!s.folds) return { ...s, body: inner };
-        const folds = s.folds.map(({ values, positions, ...rest }) => ({
-          ...rest,
-          values: { ...values, buffer: place(values.buffer) },
-          ...(positions ? { positions: { ...positions, buffer: place(positions.buffer) } } : {}),
-        }));
-        return { ...s, body: inner, folds };
-      }
-      default:
-        return s;
-    }
+export function renameBuffers(body: Body, place: (id: BufferId) => BufferId): readonly Statement[] {
+  const moved = <T extends { readonly buffer: BufferId }>(each: T): T => ({
+    ...each,
+    buffer: place(each.buffer),
+  });
+  return mapStatements(body, (s) => {
+    if (s.kind === "load" || s.kind === "store") return moved(s);
+    if (s.kind !== "loop" || !s.folds) return s;
+    const folds = s.folds.map(({ values, positions, ...rest }) => ({
+      ...rest,
+      values: moved(values),
+      ...(positions ? { positions: moved(positions) } : {}),
+    }));
+    return { ...s, folds };
   });
 }
 

@@ -17,6 +17,8 @@ import type {
   Statement,
   ValueId,
 } from "./ir.ts";
+import { allOf } from "./uses.ts";
+import { mapStatements } from "./map_statements.ts";
 import {
   type BufferOperand,
   flatIndex,
@@ -303,52 +305,15 @@ export function coefficientOf(index: Dim, of: Sym): Dim | undefined {
 }
 
 /** Returns whether a predicate holds for all index expressions of the statements, nested ones included. */
-export function everyIndex(body: readonly Statement[], holds: (index: Dim) => boolean): boolean {
-  return body.every((s) => {
-    switch (s.kind) {
-      case "loop":
-        return everyIndex(s.body, holds);
-      case "masked":
-        return everyIndex(s.body, holds);
-      case "index":
-      case "load":
-      case "store":
-        return holds(s.index);
-      case "constant":
-      case "scalar":
-      case "cast":
-      case "select":
-        return true;
-      default:
-        return s satisfies never;
-    }
-  });
-}
+export const everyIndex = (body: readonly Statement[], holds: (index: Dim) => boolean): boolean =>
+  allOf(body).every((s) => !("index" in s) || holds(s.index));
 
 /** Rewrites all index expressions. */
-export function substituteIndices(
+export const substituteIndices = (
   body: readonly Statement[],
   replace: (symbol: Sym) => Dim,
-): readonly Statement[] {
-  return body.map((s) => {
-    switch (s.kind) {
-      case "loop": {
-        const axis = { ...s.axis, size: substitute(s.axis.size, replace) };
-        return { ...s, axis, body: substituteIndices(s.body, replace) };
-      }
-      case "masked":
-        return { ...s, body: substituteIndices(s.body, replace) };
-      case "index":
-      case "load":
-      case "store":
-        return { ...s, index: substitute(s.index, replace) };
-      case "constant":
-      case "scalar":
-      case "cast":
-      case "select":
-        return s;
-      default:
-        return s satisfies never;
-    }
+): readonly Statement[] =>
+  mapStatements(body, (s) => {
+    if (s.kind === "loop") return { ...s, axis: { ...s.axis, size: substitute(s.axis.size, replace) } };
+    return "index" in s ? { ...s, index: substitute(s.index, replace) } : s;
   });
-}

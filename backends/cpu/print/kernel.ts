@@ -13,6 +13,7 @@ import type {
   Statement,
   Team,
 } from "../../../lib/loops/ir.ts";
+import { mapStatements } from "../../../lib/loops/map_statements.ts";
 import { bufferMapping, type CanonicalForm, canonicalFormOf } from "../../../lib/loops/canonical_form.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
 import type { Routine } from "../runtime_library.ts";
@@ -259,17 +260,13 @@ export function printPrologue({ nest }: Prologue, operand: BufferId, context: Ke
     throw new InternalError("Expected rows and columns of an operand");
   }
   const place = add(mul(sub(row, r0), ld), sub(column, c0));
-  const moved = (body: readonly Statement[]): readonly Statement[] =>
-    body.map((s) => {
-      if (s.kind === "loop") return { ...s, body: moved(s.body) };
-      return s.kind === "store" ? { ...s, index: place } : s;
-    });
+  const moved = mapStatements(nest.body, (s) => s.kind === "store" ? { ...s, index: place } : s);
   const type = memoryType(context.buffers[operand]?.dtype ?? "float32");
   const given: Parameters = {
     buffers: new Map([[operand, `((${type}*) to)`]]),
     counters: new Map([[r0, "r0"], [c0, "c0"], [ld, "ld"]]),
   };
-  return nestFunction(moved(nest.body), parts, { context, given });
+  return nestFunction(moved, parts, { context, given });
 }
 
 const ROWS: Range = { from: "r0", to: "r1" }, COLUMNS: Range = { from: "c0", to: "c1" };

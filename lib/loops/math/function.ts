@@ -8,6 +8,7 @@ import { InternalError } from "../../base/errors.ts";
 import type { Statement, ValueId } from "../ir.ts";
 import { loadBufferOperand, Recorder, type Value, ValueIds } from "../record.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../scalar.ts";
+import { valuesOf } from "../uses.ts";
 import type { Arithmetic, MathBody } from "./body.ts";
 import { fusedF32, fusedF64 } from "./fused.ts";
 import { definitionOf, type Formula } from "./table.ts";
@@ -100,30 +101,9 @@ function record(
 function withoutUnused(statements: readonly Statement[], used: Set<ValueId>): readonly Statement[] {
   return statements.toReversed().flatMap((s): Statement[] => {
     if (s.kind === "store" || s.kind === "loop" || !used.has(s.id)) return [];
-    for (const id of usedBy(s)) used.add(id);
+    for (const id of valuesOf(s)) used.add(id);
     return [s.kind === "masked" ? { ...s, body: withoutUnused(s.body, used) } : s];
   }).toReversed();
-}
-
-/** The values that a statement itself uses. */
-function usedBy(s: Exclude<Statement, { readonly kind: "loop" }>): readonly ValueId[] {
-  switch (s.kind) {
-    case "scalar":
-      return s.args;
-    case "cast":
-    case "store":
-      return [s.value];
-    case "select":
-      return [s.condition, s.then, s.otherwise];
-    case "masked":
-      return [s.condition, s.value, s.otherwise];
-    case "constant":
-    case "index":
-    case "load":
-      return [];
-    default:
-      return s satisfies never;
-  }
 }
 
 /** Returns the weight of straight-line statements, including called functions. */
