@@ -796,6 +796,25 @@ export const everyday: Corpus = {
     });
     see(f(v(1)));
   },
+  "lists of sizes that the program has kept, by identity"({ compile, see }) {
+    const sizes = new Map<object, number>(),
+      weak = new WeakMap<object, number>(),
+      kept: object[] = [],
+      x = v(1, 2);
+    const read = compile((x: Tensor) => {
+      const found = [sizes.get(x.shape), weak.has(x.shape), kept.includes(x.shape), kept[0] === x.shape];
+      return [found, x.add(1)];
+    });
+    const write = compile((x: Tensor) => {
+      sizes.set(x.shape, 5);
+      weak.set(x.shape, 6);
+      kept[0] = x.shape;
+      return x.add(1);
+    });
+    for (const each of [x, x, v(3, 4)]) {
+      see(read(each), write(each), read(each), sizes.size, weak.get(x.shape));
+    }
+  },
 };
 
 const HELD = { size: 3 }, REFERENCE = new WeakRef(HELD);
@@ -930,5 +949,30 @@ export const unbroken: Corpus = {
       return [x.add(1), inner.values().flatMap((each) => each).toArray(), counted];
     });
     see(f(v(1)));
+  },
+  "private state of new objects in a WeakMap"({ compile, see }) {
+    const state = new WeakMap<object, { readonly total: Tensor; readonly n: number }>(),
+      marked = new WeakSet<object>();
+    class Total {
+      constructor(start: Tensor) {
+        state.set(this, { total: start, n: 0 });
+      }
+      add(by: Tensor): this {
+        const { total, n } = state.get(this) ?? { total: by, n: NaN };
+        state.set(this, { total: total.add(by), n: n + 1 });
+        return this;
+      }
+    }
+    const run = compile((x: Tensor) => {
+      const made = new Total(x).add(x), frozen = Object.freeze({ made }), list = [made], local = {};
+      const own = () => list;
+      for (const each of [frozen, list, own]) marked.add(each);
+      state.set(local, { total: x, n: 3 });
+      return { frozen, list, own, found: [marked.has(own), marked.has(made), state.get(local)?.n] };
+    });
+    for (const x of [v(1), v(2)]) {
+      const { frozen, list, own, found } = run(x);
+      see(found, state.get(frozen.made), own() === list, [frozen, list, own].map((each) => marked.has(each)));
+    }
   },
 };

@@ -47,7 +47,7 @@ export function isLiteral(object: ObjectValue): boolean {
   if (object.frozen !== "no" || object.tensorProperty || object.arguments || object.prototypeOf) {
     return false;
   }
-  if (object.privateFields.size > 0) return false;
+  if (object.privateFields.size > 0 || object.privates.size > 0) return false;
   if (object.exotic.kind === "array") {
     return object.slots.size === 0 && object.prototype?.real === Array.prototype;
   }
@@ -234,6 +234,7 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
     }
   }
   for (const [, value] of privateValues(object)) yield value;
+  yield* object.privates.values();
 }
 
 /** The private fields of an object made in the trace, by their declarations. */

@@ -482,6 +482,9 @@ export class Rebuilder {
         this.order.fill(() => `${this.constants.name(access)}.set(${name}, ${this.value(value)});`);
       }
     }
+    for (const [access, value] of object.privates) {
+      this.order.fill(() => `${this.constants.name(access)}.set(${name}, ${this.value(value)});`);
+    }
     for (const key of givenKeys(object)) {
       if (!object.slots.has(key)) this.order.fills.push(`delete ${name}${this.keys.access(key)};`);
     }

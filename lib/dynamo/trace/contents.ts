@@ -195,6 +195,9 @@ function keyAt(m: Interpreter, key: unknown, place: Source): Value {
 /** The entry of a key; all keys are inspected first. A key that is not found is relied on to be another one. */
 export function entryOf(m: Interpreter, object: ObjectValue, key: Value): Entry | undefined {
   if (isPassed(key)) settleKey(m, key);
+  if (key.kind === "object" && key.tensorProperty && object.real) {
+    return breakGraph("opaqueObject", "a list of sizes as a key");
+  }
   const identity = keyIdentity(key), entries = entriesOf(m, object), { exotic } = object;
   if ((exotic.kind === "map" || exotic.kind === "set") && exotic.passes) {
     const passed = [...entries.keys()].filter((key) => key instanceof PassedValue);

@@ -24,6 +24,9 @@ type Operand = LaterValue["operands"][number];
  */
 const LONGEST = 12;
 
+/** What a computation with nothing but elements of lists counts: no passes with work of the graph lie behind those. */
+const OF_LIST = 1 / 16;
+
 const CAUSE: BreakCause = { kind: "tensorItem", detail: "an element is computed with" };
 
 /** A computation after the graph; the graph ends if it might throw, or if it is one of a long chain. */
@@ -31,15 +34,17 @@ export function computeLater(
   output: OutputGraph,
   { apply, type, operands }: Pick<LaterValue, "apply" | "type" | "operands">,
 ): ItemValue {
-  let depth = 0, firstStep = output.whereabouts.step();
+  let depth = 0, firstStep = output.whereabouts.step(), step = OF_LIST;
   for (const operand of operands) {
     if (operand.kind === "item") settleInteger(output, operand);
+    if (operand.kind === "number" || (operand.kind === "item" && !operand.later)) step = 1;
     const type = typeOf(operand), later = operand.kind === "item" ? operand.later : null;
     if (type === "bigint" || type === "symbol") return breakGraph(CAUSE.kind, CAUSE.detail);
     if (later && later.depth > depth) ({ depth, firstStep } = later);
+    if (depth >= 1) step = 1;
   }
   if (depth >= LONGEST) throw new Restart(firstStep, { kind: "break", cause: CAUSE });
-  return new ItemValue(null, null, { apply, type, operands, depth: depth + 1, firstStep });
+  return new ItemValue(null, null, { apply, type, operands, depth: depth + step, firstStep });
 }
 
 /**

@@ -242,8 +242,19 @@ export function strictlyEqual(m: Interpreter, first: Value, second: Value): bool
     return equalPrimitives(m, left, right);
   }
   if (left === right) return true;
-  if (isObject(left) && isObject(right)) guardDistinct(m, left, right);
+  if (isObject(left) && isObject(right)) {
+    if (mayBeSizes(left, right) || mayBeSizes(right, left)) {
+      return breakGraph("opaqueObject", "a list of sizes compared with another one");
+    }
+    guardDistinct(m, left, right);
+  }
   return false;
+}
+
+/** Returns whether a value is the list of sizes of a tensor, and another may be the same list, which only calls know. */
+function mayBeSizes(list: Value, other: Value): boolean {
+  if (list.kind !== "object" || !list.tensorProperty || other.kind !== "object") return false;
+  return Boolean(other.tensorProperty) || (Array.isArray(other.real) && Object.isFrozen(other.real));
 }
 
 /** Two objects that the program distinguishes must stay distinct. */

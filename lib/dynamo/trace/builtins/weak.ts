@@ -75,12 +75,14 @@ function collectionOf(m: Interpreter, self: Value, isMap: boolean): Found {
   return breakGraph("throws", "a weak collection of another kind");
 }
 
+const OF_TENSOR = "the entry of a tensor, or of a list of its sizes, in a weak collection";
+
 /** Returns the entry of a key, or null. */
 function read(m: Interpreter, found: Found, key: Value): Value | null {
   if (key.kind === "constant" && typeof key.value === "symbol") return refuseKey(key, "a symbol held weakly");
   if (!isObject(key)) return null;
   if (found.kind === "made") return m.output.keys.find(found.entries, key) ?? null;
-  if (key.kind === "tensor") return breakGraph("opaqueObject", "the entry of a tensor in a weak collection");
+  if (key.kind === "tensor" || key.tensorProperty) return breakGraph("opaqueObject", OF_TENSOR);
   const { content, presence } = found.accesses, { real, source } = key;
   const written = key.privates.get(content);
   if (written) return written;
@@ -100,8 +102,8 @@ function refuseKey(key: Value | undefined, what: string): never {
 function write(m: Interpreter, found: Found, key: Value | undefined, value: Value): void {
   if (!key || !isObject(key)) return refuseKey(key, "a weak collection of a value that is not an object");
   if (found.kind === "made") m.output.keys.put(found.entries, key, value);
-  else if (key.kind === "object" && key.real) key.privates.set(found.accesses.content, value);
-  else breakGraph("opaqueObject", "a weak collection with an object that is created here");
+  else if (key.kind === "object" && !key.tensorProperty) key.privates.set(found.accesses.content, value);
+  else breakGraph("opaqueObject", OF_TENSOR);
 }
 
 function newWeak(
