@@ -91,7 +91,7 @@ const USES: readonly (readonly [name: string, member: Member, id?: string])[] = 
   ["cuda", (x) => x.device === "cpu" ? x.mul(2) : x.cuda()],
   ["item", (x) => x.sum().item()],
   ["tolist", (x) => x.mul(2).tolist()],
-  ["toJSON", (x) => JSON.stringify({ toJSON: () => [x.mul(2)] }), "GB0002"],
+  ["toJSON", (x) => JSON.stringify({ toJSON: () => [x.mul(2)] })],
   ["toTypedArray", (x) => [...x.mul(2).toTypedArray()], "GB0002"],
   ["toString", (x) => x.mul(2).toString(), "GB0002"],
   ["length", (x) => x.mul(x.length)],

@@ -349,7 +349,12 @@ export const reads: Corpus = {
       };
       const best = [x.argmax().item(), x.topk(2)[1].tolist(), `${x.sum().item().toFixed(1)}"`];
       const matrix = x.expand([40, 3]).tolist();
-      return [JSON.stringify({ flat, best, matrix }), JSON.stringify(flat, null, 2), JSON.stringify(best[0])];
+      const texts = [
+        JSON.stringify({ flat, best, matrix }),
+        JSON.stringify(flat, null, 2),
+        JSON.stringify({ x }),
+      ];
+      return [...texts, texts[0]?.includes("null"), texts[1]?.indexOf("loss"), `${texts[2]}`.length];
     });
     see(run(v(1, 2, 3), "a"), run(v(3, NaN, -0), 'b"'), run(v(1, 0, 1 / 0), "a"));
   },

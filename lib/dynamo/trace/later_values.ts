@@ -24,7 +24,7 @@ type Operand = LaterValue["operands"][number];
  */
 const LONGEST = 12;
 
-/** What a computation with nothing but elements of lists counts: no passes with work of the graph lie behind those. */
+/** The count of a computation on elements of lists alone: one list is read in one pass. */
 const OF_LIST = 1 / 16;
 
 const CAUSE: BreakCause = { kind: "tensorItem", detail: "an element is computed with" };

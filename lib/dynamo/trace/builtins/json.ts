@@ -48,6 +48,8 @@ function plainData(m: Interpreter, given: Value, seen: Set<ObjectValue>): unknow
   if (value.kind === "item" || (isPassed(value) && value.type === "string")) return new Late(value);
   // Programs may give bigints a toJSON
   if (value.kind === "constant" && typeof value.value === "bigint") throw HAS_CODE;
+  // It has a toJSON
+  if (value.kind === "tensor") throw HAS_CODE;
   if (value.kind !== "object") return primitiveOf(m, value, "JSON.stringify");
   if (isElements(value) && isPlainList(m, value)) return new Late(value);
   if (seen.has(value) || value.exotic.kind === "opaque" || mayBeRaw(value)) throw HAS_CODE;

@@ -39,7 +39,7 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
         ? "string"
         : TESTS.has(name)
         ? "boolean"
-        : PARSERS.has(name)
+        : COUNTS.has(name)
         ? "number"
         : null;
       const later = type && callLater(m.output, fn, {
@@ -81,8 +81,23 @@ const TEXTUAL: ReadonlySet<string> = new Set([
 ]);
 
 /** Functions that yield a truth value for any number or string, and those that yield a number. */
-const TESTS: ReadonlySet<string> = new Set(["isFinite", "isInteger", "isNaN", "isSafeInteger"]);
-const PARSERS: ReadonlySet<string> = new Set(["parseFloat", "parseInt"]);
+const TESTS: ReadonlySet<string> = new Set([
+  "endsWith",
+  "includes",
+  "isFinite",
+  "isInteger",
+  "isNaN",
+  "isSafeInteger",
+  "isWellFormed",
+  "startsWith",
+]);
+const COUNTS: ReadonlySet<string> = new Set([
+  "charCodeAt",
+  "indexOf",
+  "lastIndexOf",
+  "parseFloat",
+  "parseInt",
+]);
 
 const STRING = [
   "at",
