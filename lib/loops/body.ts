@@ -4,6 +4,7 @@
  * running it twice with equal handlers gives equal results.
  */
 import type { DType } from "../base/dtype.ts";
+import type { Tagged } from "../base/tagged.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { ConvGeometry, ExternOp, ReductionOp } from "./ir.ts";
 import type { ScalarOps } from "./scalar.ts";
@@ -29,54 +30,48 @@ export interface Operand {
 /** One element, given its index in the output. Generic over the handler: write it once, run it anywhere. */
 export type Element = <V>(o: Body<V>, index: readonly Dim[]) => V;
 
-/** The lowering of an op. All shapes are those of the result unless named otherwise. */
-export type Lowered =
-  | {
-    readonly kind: "pointwise";
-    readonly shape: readonly Dim[];
-    readonly dtype: DType;
-    readonly element: Element;
-  }
-  | {
-    readonly kind: "reduction";
-    readonly shape: readonly Dim[];
-    readonly dtype: DType;
-    readonly op: ReductionOp;
+/** Lowerings of results. All shapes are those of the result unless named otherwise. */
+interface LoweredResults {
+  pointwise: { element: Element };
+  reduction: {
+    op: ReductionOp;
     /** Sizes of the reduced axes. */
-    readonly over: readonly Dim[];
+    over: readonly Dim[];
     /** The contribution at (index in the result, index in the reduced axes), of type `accumulator`. */
-    readonly accumulator: DType;
-    readonly element: <V>(o: Body<V>, index: readonly Dim[], reduced: readonly Dim[]) => V;
+    accumulator: DType;
+    element: <V>(o: Body<V>, index: readonly Dim[], reduced: readonly Dim[]) => V;
     /** argmax, argmin: the index to report for a reduced position. */
-    readonly position?: (reduced: readonly Dim[]) => Dim;
-  }
-  | {
-    /** Running combination along `dim`. */
-    readonly kind: "scan";
-    readonly shape: readonly Dim[];
-    readonly dtype: DType;
-    readonly dim: number;
-    readonly initial: number;
-    readonly element: Element;
-    readonly combine: <V>(o: ScalarOps<V>, before: V, value: V) => V;
-  }
-  | {
-    /** result = base, then for each position of `over`: result[target] (set | add)= value. */
-    readonly kind: "scatter";
-    readonly shape: readonly Dim[];
-    readonly dtype: DType;
-    readonly base: Element;
-    readonly over: readonly Dim[];
-    readonly mode: "set" | "add";
-    readonly target: <V>(o: Body<V>, position: readonly Dim[]) => readonly Dim[];
-    readonly value: Element;
-  }
-  | {
-    readonly kind: "extern";
-    readonly call: ExternOp;
-    /** Operands in the order of ExternOp, as strided views are allowed where `layout` says so. */
-    readonly inputs: readonly Operand[];
-    readonly outputs: readonly { readonly shape: readonly Dim[]; readonly dtype: DType }[];
+    position?: (reduced: readonly Dim[]) => Dim;
   };
+  /** Running combination along `dim`. */
+  scan: {
+    dim: number;
+    initial: number;
+    element: Element;
+    combine: <V>(o: ScalarOps<V>, before: V, value: V) => V;
+  };
+  /** result = base, then for each position of `over`: result[target] (set | add)= value. */
+  scatter: {
+    base: Element;
+    over: readonly Dim[];
+    mode: "set" | "add";
+    target: <V>(o: Body<V>, position: readonly Dim[]) => readonly Dim[];
+    value: Element;
+  };
+}
+
+interface LoweredCalls {
+  extern: {
+    call: ExternOp;
+    /** Operands in the order of ExternOp, as strided views are allowed where `layout` says so. */
+    inputs: readonly Operand[];
+    outputs: readonly Operand[];
+  };
+}
+
+/** The lowering of an op. */
+export type Lowered =
+  | Tagged<{ [K in keyof LoweredResults]: Operand & LoweredResults[K] }>
+  | Tagged<LoweredCalls>;
 
 export type { ConvGeometry };

@@ -6,6 +6,7 @@
  * stores of different iterations of a parallel loop never touch one element, unless they accumulate atomically.
  */
 import type { DType, ValueType } from "../base/dtype.ts";
+import type { Tagged } from "../base/tagged.ts";
 import type { Dim, Sym } from "../sym/expr.ts";
 import type { ScalarOpName } from "./scalar.ts";
 
@@ -143,67 +144,39 @@ export interface Fold {
   readonly count: Dim;
 }
 
-export type Statement =
-  | Loop
-  | {
-    readonly kind: "constant";
-    readonly id: ValueId;
-    readonly value: number | bigint | boolean;
-    readonly dtype: ValueType;
-  }
+/** The statements besides loops. A statement with an `id` defines that value. */
+interface PlainStatements {
+  constant: { id: ValueId; value: number | bigint | boolean; dtype: ValueType };
   /** An index expression as a value. */
-  | { readonly kind: "index"; readonly id: ValueId; readonly index: Dim; readonly dtype: ValueType }
-  | {
-    readonly kind: "scalar";
-    readonly id: ValueId;
-    readonly op: ScalarOpName;
-    readonly args: readonly ValueId[];
-    readonly dtype: ValueType;
-  }
-  | { readonly kind: "cast"; readonly id: ValueId; readonly value: ValueId; readonly dtype: ValueType }
-  | {
-    readonly kind: "select";
-    readonly id: ValueId;
-    readonly condition: ValueId;
-    readonly then: ValueId;
-    readonly otherwise: ValueId;
-    readonly dtype: ValueType;
-  }
+  index: { id: ValueId; index: Dim; dtype: ValueType };
+  scalar: { id: ValueId; op: ScalarOpName; args: readonly ValueId[]; dtype: ValueType };
+  cast: { id: ValueId; value: ValueId; dtype: ValueType };
+  select: { id: ValueId; condition: ValueId; then: ValueId; otherwise: ValueId; dtype: ValueType };
   /**
    * Index expressions may contain axis symbols, size symbols and "value" symbols (indirect). Small integers are loaded
    * as int32, small floats as their 16 bits in an int32.
    */
-  | {
-    readonly kind: "load";
-    readonly id: ValueId;
-    readonly buffer: BufferId;
-    readonly index: Dim;
-    readonly dtype: ValueType;
-  }
+  load: { id: ValueId; buffer: BufferId; index: Dim; dtype: ValueType };
   /**
-   * A value to set has the type of loads. A value to \`add\` has the type of computations; it accumulates (bools by or,
+   * A value to set has the type of loads. A value to `add` has the type of computations; it accumulates (bools by or,
    * small types with each sum rounded), atomically where iterations may collide.
    */
-  | {
-    readonly kind: "store";
-    readonly buffer: BufferId;
-    readonly index: Dim;
-    readonly value: ValueId;
-    readonly mode: "set" | "add";
-  }
+  store: { buffer: BufferId; index: Dim; value: ValueId; mode: "set" | "add" };
   /**
    * `body` runs (its loads are valid) only where `condition` holds; the result is `value` there and `otherwise`
    * elsewhere. For padding and concatenation.
    */
-  | {
-    readonly kind: "masked";
-    readonly id: ValueId;
-    readonly condition: ValueId;
-    readonly body: readonly Statement[];
-    readonly value: ValueId;
-    readonly otherwise: ValueId;
-    readonly dtype: ValueType;
+  masked: {
+    id: ValueId;
+    condition: ValueId;
+    body: readonly Statement[];
+    value: ValueId;
+    otherwise: ValueId;
+    dtype: ValueType;
   };
+}
+
+export type Statement = Loop | Tagged<PlainStatements>;
 
 /** Number of threads for a kernel, where a device has them and the choice was measured. */
 export type Team = "one" | "all";

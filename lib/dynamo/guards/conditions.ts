@@ -4,7 +4,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import { type Dim, type Sym } from "../../sym/expr.ts";
-import type { SizeGuard, SizeSource } from "../../sym/size_guards.ts";
+import { type SizeGuard, type SizeSource, sourceText as sizeSourceText } from "../../sym/size_guards.ts";
 import { marked } from "../cache/dimension_marks.ts";
 import type { Box } from "../resume/cells.ts";
 import type { Source } from "../source.ts";
@@ -263,19 +263,7 @@ export class ConditionWriter {
   }
 
   private sizeSource({ base, part }: SizeSource): string {
-    const value = this.reader.read(this.context.sourceNamed(base));
-    switch (part.kind) {
-      case "value":
-        return value;
-      case "shape":
-        return `${value}.shape[${part.dim}]`;
-      case "stride":
-        return `${value}.stride()[${part.dim}]`;
-      case "offset":
-        return `${value}.storageOffset()`;
-      default:
-        return part satisfies never;
-    }
+    return sizeSourceText({ base: this.reader.read(this.context.sourceNamed(base)), part });
   }
 
   private dim(d: Dim, env: { sourceOf(s: Sym): SizeSource }): string {
