@@ -4,57 +4,44 @@
  * print as PyTorch's do, `L["x"].weight`.
  */
 
+import type { Tagged } from "../base/tagged.ts";
 import type { BytesPart } from "./guards/bytes.ts";
 
-/** A place in the state that a call sees. */
-export type Source =
+/** The kinds of places in the state that a call sees. */
+interface Places {
   /** An argument of the function, or a live register of a resumed one. */
-  | { readonly kind: "argument"; readonly name: string; readonly label: string; readonly index: number }
+  argument: { label: string; index: number };
   /** The receiver of the call. */
-  | { readonly kind: "this"; readonly name: string }
+  this: object;
   /** A variable of the global object. */
-  | { readonly kind: "global"; readonly name: string; readonly variable: string }
+  global: { variable: string };
   /** An object that never changes: an import, a constant of a module, a builtin. */
-  | { readonly kind: "known"; readonly name: string; readonly object: object }
+  known: { object: object };
   /** The contents of a cell. */
-  | { readonly kind: "cell"; readonly name: string; readonly cell: LiveCell }
+  cell: { cell: LiveCell };
   /** A captured variable of a function that is itself found at `base`. */
-  | { readonly kind: "captured"; readonly name: string; readonly base: Source; readonly index: number }
-  | { readonly kind: "property"; readonly name: string; readonly base: Source; readonly key: string | symbol }
+  captured: { base: Source; index: number };
+  property: { base: Source; key: string | symbol };
   /** The getter or setter of an own property. */
-  | {
-    readonly kind: "accessor";
-    readonly name: string;
-    readonly base: Source;
-    readonly key: string | symbol;
-    readonly part: "get" | "set";
-  }
+  accessor: { base: Source; key: string | symbol; part: "get" | "set" };
   /** The prototype of an object, if it differs in each call. */
-  | { readonly kind: "prototype"; readonly name: string; readonly base: Source }
+  prototype: { base: Source };
   /** A private member, read from inside its class. */
-  | { readonly kind: "private"; readonly name: string; readonly base: Source; readonly access: PrivateReader }
+  private: { base: Source; access: PrivateReader };
   /** The element of a list at an index that is the sum of a number found elsewhere and a constant. */
-  | {
-    readonly kind: "element";
-    readonly name: string;
-    readonly base: Source;
-    readonly at: Source;
-    readonly offset: number;
-  }
+  element: { base: Source; at: Source; offset: number };
   /**
    * The key or value of the entry at a position of a Map, or the member of a Set; for a loop's iterator over a list,
    * the item some steps ahead, the element there, or its index; for one over a Map, a Set or a string, the remaining
    * items, their keys, members or characters, and their values; for a list, an element counted from its end.
    */
-  | {
-    readonly kind: "entry";
-    readonly name: string;
-    readonly base: Source;
-    readonly part: EntryPart;
-    readonly index: number;
-  }
+  entry: { base: Source; part: EntryPart; index: number };
   /** A part of an object that accesses memory. */
-  | { readonly kind: "bytes"; readonly name: string; readonly base: Source; readonly part: BytesPart };
+  bytes: { base: Source; part: BytesPart };
+}
+
+/** A place. */
+export type Source = Tagged<{ [K in keyof Places]: { name: string } & Places[K] }>;
 
 /** The part of a collection, or of an iterator's item, that an entry source refers to. */
 export type EntryPart =

@@ -3,41 +3,26 @@
  *
  * Invariant: tidying never reorders or repeats code.
  */
+import type { Tagged } from "../../base/tagged.ts";
+
+/** A list of statements. */
+type Body = readonly Statement[];
+
+interface Statements {
+  text: { text: string; abrupt: boolean };
+  break: { label: string };
+  continue: { label: string };
+  if: { condition: string; negated: string; then: Body; otherwise: Body };
+  block: { label: string; body: Body };
+  /** `exit`: label of the block that consists of just this loop; `condition`: tested before each iteration. */
+  loop: { label: string; exit: string | null; condition: string | null; body: Body };
+  try: { body: Body; parameter: string; handler: Body };
+  /** A suspension: `body` waits; `returned` runs if return() ended the wait and `condition` holds. */
+  suspend: { body: Body; condition: string; returned: Body };
+}
 
 /** A statement of printed code. */
-export type Statement =
-  | { readonly kind: "text"; readonly text: string; readonly abrupt: boolean }
-  | { readonly kind: "break"; readonly label: string }
-  | { readonly kind: "continue"; readonly label: string }
-  | {
-    readonly kind: "if";
-    readonly condition: string;
-    readonly negated: string;
-    readonly then: readonly Statement[];
-    readonly otherwise: readonly Statement[];
-  }
-  | { readonly kind: "block"; readonly label: string; readonly body: readonly Statement[] }
-  /** `exit`: label of the block that consists of just this loop; `condition`: tested before each iteration. */
-  | {
-    readonly kind: "loop";
-    readonly label: string;
-    readonly exit: string | null;
-    readonly condition: string | null;
-    readonly body: readonly Statement[];
-  }
-  | {
-    readonly kind: "try";
-    readonly body: readonly Statement[];
-    readonly parameter: string;
-    readonly handler: readonly Statement[];
-  }
-  /** A suspension: `body` waits; `returned` runs if return() ended the wait and `condition` holds. */
-  | {
-    readonly kind: "suspend";
-    readonly body: readonly Statement[];
-    readonly condition: string;
-    readonly returned: readonly Statement[];
-  };
+export type Statement = Tagged<Statements>;
 
 /** An expression's text as the beginning of a statement. */
 export function startSafe(text: string): string {
