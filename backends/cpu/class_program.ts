@@ -9,11 +9,7 @@ import { counters, logs } from "../../lib/base/logs.ts";
 import { areDeterministicAlgorithmsEnabled } from "../../lib/base/precision.ts";
 import type { ClassSource, CompiledProgram } from "../../lib/loops/device.ts";
 import { DamagedForm } from "../../lib/sym/stored/forms.ts";
-import { writeForm } from "../wasm/write_form.ts";
-import { engineFuses } from "../wasm/fused.ts";
-import { runnable, wasmSource } from "../wasm/program.ts";
-import { SIZE_LIMIT } from "../wasm/target.ts";
-import { wasmPool } from "../wasm/threads.ts";
+import { formOf, runnable } from "../wasm/program.ts";
 import { requestLibraries, type Ticket } from "./background.ts";
 import { type ClassCode, readCode, writeCode } from "./class_code.ts";
 import { linkNative, preparedOf, type PreparedProgram, prepareProgram } from "./native_program.ts";
@@ -40,16 +36,8 @@ export function compileByHeat(source: ClassSource, failed: (thrown: unknown) => 
     source.store(() => writeCode(code));
   };
   const wasm = (): CompiledProgram => {
-    const pool = wasmPool(), { kind } = pool.memory;
-    const write = (limit: number) =>
-      preferringOwnBuiltins(() => writeForm(program(), { limit, fuses: engineFuses(), memory: kind }));
-    const known = code.wasm, small = known ?? write(SIZE_LIMIT);
-    const made = runnable({
-      small,
-      large: () => write(Infinity),
-      source: () => wasmSource(program()),
-      kernelCount,
-    }, pool);
+    const known = code.wasm, small = known ?? formOf(program);
+    const made = runnable({ small, program, kernelCount });
     if (!known) found({ wasm: small });
     return tier === "wasm" ? made : withNativeFallback(program, made);
   };

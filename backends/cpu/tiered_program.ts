@@ -12,12 +12,8 @@ import { areDeterministicAlgorithmsEnabled } from "../../lib/base/precision.ts";
 import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { Plain } from "../../lib/base/recording.ts";
 import type { Program } from "../../lib/loops/ir.ts";
-import { engineFuses } from "../wasm/fused.ts";
 import type { WasmForm } from "../wasm/form.ts";
-import { runnable, wasmSource } from "../wasm/program.ts";
-import { SIZE_LIMIT } from "../wasm/target.ts";
-import { wasmPool } from "../wasm/threads.ts";
-import { writeForm } from "../wasm/write_form.ts";
+import { formOf, runnable, wasmSource } from "../wasm/program.ts";
 import { requestLibraries, type Ticket } from "./background.ts";
 import { type ClassCode, writeCode } from "./class_code.ts";
 import { linkNative, preparedOf, type PreparedProgram, prepareProgram } from "./native_program.ts";
@@ -158,29 +154,18 @@ class TieredProgram implements CompiledProgram {
     this.#changed?.();
   }
 
-  #form(limit: number): WasmForm {
-    return preferringOwnBuiltins(() =>
-      writeForm(this.#loops(), { limit, fuses: engineFuses(), memory: wasmPool().memory.kind })
-    );
-  }
-
   /** Writes the WebAssembly, unless that has been done. */
   write(): WasmForm {
     const known = this.#code.wasm;
     if (known) return known;
-    const wasm = this.#form(SIZE_LIMIT);
+    const wasm = formOf(() => this.#loops());
     this.#found({ wasm });
     return wasm;
   }
 
   #wasm(): CompiledProgram {
     const { stays, kernelCount } = this.#given;
-    const made = runnable({
-      small: this.write(),
-      large: () => this.#form(Infinity),
-      source: () => wasmSource(this.#loops()),
-      kernelCount,
-    }, wasmPool());
+    const made = runnable({ small: this.write(), program: () => this.#loops(), kernelCount });
     if (stays) return made;
     counters.add("tiers", "wasm_first");
     logs.emit("tiers", () => `${this.#given.name}: WebAssembly after ${this.#since()}`);

@@ -3,6 +3,7 @@
  * library. Invariant: operands that do not live in the WebAssembly memory are copied there before the first kernel, and
  * written ones are copied back after the last.
  */
+import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import { print as printDim } from "../../lib/sym/expr.ts";
 import { type CompiledProgram, OutOfMemory, type ProgramCall } from "../../lib/loops/device.ts";
@@ -24,15 +25,21 @@ export interface WasmOptions {
   readonly fuses?: boolean;
 }
 
-/** A program as WebAssembly for sizes below `SIZE_LIMIT`, and its other forms, on request. */
+/** A program as WebAssembly for sizes below `SIZE_LIMIT`. */
 export interface WasmParts {
   readonly small: WasmForm;
-  /** A form for all sizes. */
-  readonly large: () => WasmForm;
-  /** The text for logs. */
-  readonly source: () => string;
+  /** The program, which is needed only to print it. */
+  readonly program: () => Program;
   readonly kernelCount: number;
+  /** Writes a form for all sizes; by default for this engine and its memory. */
+  readonly large?: () => WasmForm;
 }
+
+/** Writes a program for this engine and its memory. */
+export const formOf = (program: () => Program, limit: number = SIZE_LIMIT): WasmForm =>
+  preferringOwnBuiltins(() =>
+    writeForm(program(), { limit, fuses: engineFuses(), memory: wasmPool().memory.kind })
+  );
 
 /** Compiles a program for the threads and the memory of a pool. */
 export function compileToWasm(
@@ -41,25 +48,21 @@ export function compileToWasm(
   { fuses = engineFuses() }: WasmOptions = {},
 ): CompiledProgram {
   const write = (limit: number) => writeForm(program, { limit, fuses, memory: pool.memory.kind });
-  return runnable({
-    small: write(SIZE_LIMIT),
-    large: () => write(Infinity),
-    source: () => wasmSource(program),
-    kernelCount: program.kernels.length,
-  }, pool);
+  const small = write(SIZE_LIMIT), large = () => write(Infinity), kernelCount = program.kernels.length;
+  return runnable({ small, large, program: () => program, kernelCount }, pool);
 }
 
 /** A program that has been written. */
 export function runnable(
-  { small, large, source, kernelCount }: WasmParts,
-  pool: ThreadPool,
+  { small, program, kernelCount, large = () => formOf(program, Infinity) }: WasmParts,
+  pool: ThreadPool = wasmPool(),
 ): CompiledProgram {
   const below = load(small, pool);
   let all: LoadedCode | undefined;
   const whole = new WholeMemory(pool.memory), runs = new BySizes<Run>();
   return {
     get source() {
-      return source();
+      return wasmSource(program());
     },
     language: "txt",
     kernelCount,

@@ -29,28 +29,25 @@ export interface MarginOptions {
 }
 
 abstract class MarginLoss extends Module {
+  /** The margin unless one is given. */
+  protected static readonly usual: number = 0;
   readonly margin: number;
   readonly reduction: Reduction;
 
-  constructor(given: Trailing<MarginOptions, ["margin"]>, margin: number) {
+  constructor(...given: Trailing<MarginOptions, ["margin"]>) {
     super();
     const options = trailing<MarginOptions>(
       "a margin loss",
       { positional: ["margin"], named: ["reduction"] },
       given,
     );
-    this.margin = options.margin ?? margin;
+    this.margin = options.margin ?? new.target.usual;
     this.reduction = options.reduction ?? "mean";
   }
 }
 
 /** 1 − cos where the target is 1, max(0, cos − margin) where it is −1. */
 export class CosineEmbeddingLoss extends MarginLoss {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: Trailing<MarginOptions, ["margin"]>) {
-    super(given, 0);
-  }
-
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input1: Tensor, input2: Tensor, target: Tensor): Tensor {
     return cosineEmbeddingLoss(input1, input2, target, this.margin, this.reduction);
@@ -59,10 +56,8 @@ export class CosineEmbeddingLoss extends MarginLoss {
 
 /** input where the target is 1, max(0, margin − input) where it is −1. */
 export class HingeEmbeddingLoss extends MarginLoss {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: Trailing<MarginOptions, ["margin"]>) {
-    super(given, 1);
-  }
+  /** The margin unless one is given. */
+  protected static override readonly usual = 1;
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -72,11 +67,6 @@ export class HingeEmbeddingLoss extends MarginLoss {
 
 /** max(0, −target·(input1 − input2) + margin) */
 export class MarginRankingLoss extends MarginLoss {
-  /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(...given: Trailing<MarginOptions, ["margin"]>) {
-    super(given, 0);
-  }
-
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input1: Tensor, input2: Tensor, target: Tensor): Tensor {
     return marginRankingLoss(input1, input2, target, this.margin, this.reduction);
