@@ -73,14 +73,14 @@ struct Plan {
   L kc, kblocks;          // K is cut in kblocks blocks of kc
   L mpanels, npanels;     // row panels and column panels
   L near, together;       // row panels whose A the second-level cache holds, and column panels they multiply before others
+  L kept;                 // packed column panels that stay in memory: those together, if other row panels follow
 };
 enum { DOT_ROWS = 65536 / (int) sizeof(T) };   // elements of A that dot products of many rows read again for each few columns
 enum { DOT_A = 16384 / (int) sizeof(T), DOT_B = 131072 / (int) sizeof(T) };   // elements of both that are multiplied before others
 // number of elements of B that exceeds the near caches, and of rows for which three streams restart too often
 enum { STREAMED = (2 << 20) / (int) sizeof(T), SHORT_ROW = 6144 / (int) sizeof(T) };
 enum { FILL = 1 << 18, FILL_B = 16384 };   // elements of operands that are computed at once
-// Elements of A for the second-level cache, and panels of B that are kept packed for them; more of them where A is computed
-enum { NEAR_A = (768 << 10) / (int) sizeof(T), KEPT = 8, KEPT_FILLED = 64 };
+enum { NEAR_A = (768 << 10) / (int) sizeof(T) };   // elements of A for the second-level cache
 enum { KC = (VECTOR_REGISTERS < 32 ? 2048 : 4096) / (int) sizeof(T) };
 
 INL Plan plan_of(const Problem& p) {
@@ -101,7 +101,10 @@ INL Plan plan_of(const Problem& p) {
   q.npanels = (p.n + NR - 1) / NR;
   const L near = most(1, NEAR_A / (most(1, q.kc) * MR)), parts = most(1, (q.mpanels + near / 2) / near);
   q.near = (q.mpanels + parts - 1) / parts;
-  q.together = parts == 1 ? 1 : least(q.npanels, p.fill_a ? KEPT_FILLED : KEPT);
+  // More columns where rows of A are packed or computed again for each group
+  const L columns = p.fill_a ? 3072 : q.pack_a ? 1536 : 480;
+  q.together = parts == 1 ? q.npanels : least(q.npanels, columns / NR);
+  q.kept = parts == 1 ? 1 : q.together;
   return q;
 }
 
@@ -131,7 +134,7 @@ INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bo
     if (part.cs != 1 || lanes < VL) pack_b(kc, part.at, part.rs, part.cs, cols, lb, panel);
     else {
       // The first tile packs what others read
-      if (m1 - m0 >= (q.together > 1 ? MR : 3 * MR)) packed = panel;
+      if (m1 - m0 >= (q.kept > 1 ? MR : 3 * MR)) packed = panel;
       b = part.at;
       lb = part.rs;
     }
@@ -161,7 +164,7 @@ INL void tiles(const Problem& p, const Plan& q, L i0, L i1, L w0, L w1, const Sc
         const L first = most(w0 - j * q.mpanels, i0), begin = most(first, i);
         const L m0 = begin * MR, m1 = least(least(least(w1 - j * q.mpanels, i + q.near), i1) * MR, p.m);
         const Panels from = {a.at + (begin - i) * a.panel, a.as, a.panel, a.unit};
-        if (m0 < m1) column(p, q, j, m0, m1, k0, kc, p.add || kb > 0, kb == q.kblocks - 1, s, from, s.b + (j - j0) * panel_length(q), i > first);
+        if (m0 < m1) column(p, q, j, m0, m1, k0, kc, p.add || kb > 0, kb == q.kblocks - 1, s, from, s.b + (j - j0) % q.kept * panel_length(q), i > first);
       }
     }
   }
@@ -236,7 +239,7 @@ INL void part(const Problem& p, const Plan& q, L t, L nt, const Scratches& s) {
 }
 
 OUTL void work(const GemmCall& call, Problem p, const Plan& q, L t, L nt) {
-  const L b_length = q.together * panel_length(q), a_length = q.pack_a ? (q.near + 1) * panel_stride(q.kc) : 0;
+  const L b_length = q.kept * panel_length(q), a_length = q.pack_a ? (q.near + 1) * panel_stride(q.kc) : 0;
   const bool by_tiles = q.kind == Plan::TILES;
   const L rows = by_tiles ? q.near * MR : p.m, depth = by_tiles ? q.kc : p.k;
   const L columns = by_tiles ? NR : q.kind == Plan::ROW ? FILL_B / 8 : columns_at_once(p);

@@ -16,7 +16,11 @@ INL void filter_lanes(const Conv& p, const T* w, L k, L lanes, L c, L count, V* 
   if (lanes == VL && count == VL && p.filter_in == 9 && !p.turned) {
     UNROLL for (int i = 0; i < 9; i++) {
       V a[VL];
-      UNROLL for (int l = 0; l < VL; l++) a[l] = ld(s + l * p.filter_out + i * VL);
+      UNROLL for (int l = 0; l < VL; l++) {
+        const T* at = s + l * p.filter_out + i * VL;
+        a[l] = ld(at);
+        __builtin_prefetch(at + 2 * 9 * VL, 0, 2);   // each output channel is too short a stream
+      }
       transpose_lanes(a);
       UNROLL for (int l = 0; l < VL; l++) g[i * VL + l] = a[l];
     }
