@@ -150,6 +150,7 @@ class Scheduler {
         entries.some((e) => e.buffers.get(buffer)?.written);
       if (!written && size < TINY) continue;
       for (let i = 0; i < entries.length; i++) {
+        if (entries[i]?.group.kind === "single") continue;
         for (let j = i + 1; j < Math.min(entries.length, i + 24); j++) {
           const x = entries[i], y = entries[j];
           if (!x || !y) continue;

@@ -4,9 +4,11 @@
  * that are symbols with their values in the call that was traced.
  */
 import { itemSize } from "../base/dtype.ts";
+import { sameList } from "../base/lists.ts";
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, freeSymbols, max, min, mul, product } from "../sym/expr.ts";
-import type { BufferId, ExternKernel, Loop, Program, Statement } from "./ir.ts";
+import { canonicalFormOf } from "./canonical_form.ts";
+import type { BufferId, ExternKernel, Kernel, Loop, Program, Statement } from "./ir.ts";
 
 /** The cost of one run of a kernel. */
 export interface KernelCost {
@@ -38,35 +40,59 @@ export interface ProgramMetrics {
 
 /** Counts a program. */
 export function measure(program: Program): ProgramMetrics {
-  const counts = { loads: 0, stores: 0 };
-  const costs = program.kernels.map((kernel): KernelCost => {
-    const at: Visit = { loops: [], read: new Map(), written: new Map(), counts, program };
-    let operations: Dim = 0;
-    if (kernel.kind === "extern") {
-      operations = externOperations(kernel);
-      for (const [views, touched] of [[kernel.inputs, at.read], [kernel.outputs, at.written]] as const) {
-        for (const { buffer, shape } of views) touched.set(buffer, bytesOf(product(shape), buffer, program));
-      }
-    }
-    operations = add(
-      operations,
-      visit(kernel.kind === "loops" ? kernel.body : kernel.epilogue?.body ?? [], at),
-    );
-    const sum = (touched: ReadonlyMap<BufferId, Dim>) => [...touched.values()].reduce(add, 0);
-    return { name: kernel.name, bytesRead: sum(at.read), bytesWritten: sum(at.written), operations };
-  });
+  const counts = program.kernels.map((kernel) => countsOf(kernel, program));
+  const costs = counts.map(({ cost }, at) => ({ ...cost, name: program.kernels[at]?.name ?? "" }));
   const total = (count: (cost: KernelCost) => Dim) =>
     costs.reduce((sum, cost) => sum + hintOf(count(cost)), 0);
   return {
     kernels: program.kernels.length,
     costs,
     externCalls: program.kernels.filter(({ kind }) => kind === "extern").length,
-    ...counts,
+    loads: counts.reduce((sum, { loads }) => sum + loads, 0),
+    stores: counts.reduce((sum, { stores }) => sum + stores, 0),
     bytesRead: total((cost) => cost.bytesRead),
     bytesWritten: total((cost) => cost.bytesWritten),
     operations: total((cost) => cost.operations),
     arenaBytes: hintOf(program.arenaBytes),
   };
+}
+
+/** Counts of a kernel. */
+interface Counts {
+  readonly loads: number;
+  readonly stores: number;
+  readonly cost: Omit<KernelCost, "name">;
+}
+
+/** Counts of equivalent kernels, with the lengths of the buffers of the first. */
+const known = new WeakMap<
+  object,
+  { readonly lengths: readonly (Dim | undefined)[]; readonly counts: Counts }
+>();
+
+function countsOf(kernel: Kernel, program: Program): Counts {
+  const form = kernel.kind === "loops" ? canonicalFormOf(kernel.body) : undefined;
+  const lengths = form?.buffers.map((id) => program.buffers[id]?.length) ?? [];
+  const former = form && known.get(form.kind);
+  if (former && sameList(former.lengths, lengths)) return former.counts;
+  const accesses = { loads: 0, stores: 0 };
+  const at: Visit = { loops: [], read: new Map(), written: new Map(), counts: accesses, program };
+  let operations: Dim = 0;
+  if (kernel.kind === "extern") {
+    operations = externOperations(kernel);
+    for (const [views, touched] of [[kernel.inputs, at.read], [kernel.outputs, at.written]] as const) {
+      for (const { buffer, shape } of views) touched.set(buffer, bytesOf(product(shape), buffer, program));
+    }
+  }
+  const body = kernel.kind === "loops" ? kernel.body : kernel.epilogue?.body ?? [];
+  operations = add(operations, visit(body, at));
+  const sum = (touched: ReadonlyMap<BufferId, Dim>) => [...touched.values()].reduce(add, 0);
+  const counts = {
+    ...accesses,
+    cost: { bytesRead: sum(at.read), bytesWritten: sum(at.written), operations },
+  };
+  if (form) known.set(form.kind, { lengths, counts });
+  return counts;
 }
 
 interface Visit {

@@ -36,8 +36,12 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
       }
       for (const group of this.paramGroups) {
         for (const param of group.params) {
-          const { grad } = param, state = this.state.get(param) ?? {};
-          if (grad) this.update(this.asReal(param), this.asReal(grad), { group, state });
+          const { grad } = param;
+          if (!grad) continue;
+          const context = { group, state: this.state.get(param) ?? {} };
+          // Fewer calls for compilers to trace
+          if (param.isComplex()) this.update(this.asReal(param), this.asReal(grad), context);
+          else this.update(param, grad, context);
         }
       }
     });
