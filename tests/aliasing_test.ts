@@ -3,7 +3,7 @@
  * drop operations that compute nothing, but not the memory that they owned.
  */
 import { assertEquals } from "@std/assert";
-import { arange, cat, compile, type Tensor, where } from "../mod.ts";
+import { arange, cat, compile, nn, ones, type Tensor, where } from "../mod.ts";
 
 /** No-ops, whose results still have separate memory. */
 const COPIES: Readonly<Record<string, (x: Tensor) => Tensor>> = {
@@ -52,6 +52,27 @@ function everyForm(x: Tensor): Tensor[] {
   }
   return results;
 }
+
+Deno.test("results of ops that are no views have memory of their own, also where nothing is to be done", () => {
+  const { adaptiveAvgPool2d, channelShuffle, pixelShuffle, pixelUnshuffle, unfold } = nn.functional;
+  const ops: Record<string, (x: Tensor) => Tensor> = {
+    ...COPIES,
+    "repeated once": (x) => x.repeatInterleave(1, 0),
+    "pixels shuffled by one": (x) => pixelShuffle(x, 1),
+    "pixels gathered by one": (x) => pixelUnshuffle(x, 1),
+    "shuffled as one group": (x) => channelShuffle(x, 1),
+    "windows of one": (x) => unfold(x, 1),
+    "means of one": (x) => adaptiveAvgPool2d(x, 2),
+    "first power": (x) => x.matrixPower(1),
+  };
+  for (const [name, op] of Object.entries(ops)) {
+    for (const run of [op, compile(op)]) {
+      const x = ones(1, 1, 2, 2);
+      run(x).zero_();
+      assertEquals(x.sum().item(), 4, name);
+    }
+  }
+});
 
 for (const backend of ["eager", "aot_eager", "inductor"]) {
   Deno.test(`results share memory as they do uncompiled: ${backend}`, () => {

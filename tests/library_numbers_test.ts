@@ -312,3 +312,34 @@ Deno.test("gradients of each element of a batch start from the gradients given f
     }
   }
 });
+
+Deno.test("products that run over many elements have the gradient of each factor, zeros included", () => {
+  for (const zeros of [[], [100], [3, 40, 2500]]) {
+    const size = 2600,
+      x = Array.from({ length: size }, (_, k) => zeros.includes(k) ? 0 : 1 + Math.sin(k) / 4);
+    const weights = x.map((_, k) => k % 7 - 2), wanted: number[] = [];
+    // The sum from the end, and the product of the factors before
+    for (let k = size - 1, sum = 0; k >= 0; k--) {
+      sum = (weights[k] ?? 0) + (x[k + 1] ?? 0) * sum;
+      wanted[k] = x.slice(0, k).reduce((a, b) => a * b, 1) * sum;
+    }
+    for (const run of [(f: (x: Tensor) => Tensor) => f, (f: (x: Tensor) => Tensor) => compile(f)]) {
+      const factors = double(x);
+      run((x) => x.cumprod(0).mul(double(weights).detach()).sum())(factors).backward();
+      near(factors.grad, wanted, `zeros at ${zeros}`);
+    }
+  }
+  const x = double([2, 0, 3, 0]), [first] = autograd.grad([x.cumprod(0).sum()], [x], { createGraph: true });
+  near(autograd.grad([first!.mul(double([1, 2, 3, 4]).detach()).sum()], [x])[0]!, [8, 34, 4, 12], "second");
+});
+
+Deno.test("NaN has the gradient of the extreme of a whole tensor; along dimensions all of it is NaN", () => {
+  const gradient = (f: (x: Tensor) => Tensor) => {
+    const x = double([1, NaN, 3, NaN]);
+    compile(f)(x).backward();
+    return x.grad;
+  };
+  near(gradient((x) => x.max()), [0, 0.5, 0, 0.5], "max");
+  near(gradient((x) => x.min()), [0, 0.5, 0, 0.5], "min");
+  near(gradient((x) => x.amax(0)), [null, null, null, null], "amax");
+});

@@ -440,7 +440,7 @@ const matrixPower = composeWideOp({
       left = Math.floor(left / 2);
       if (left > 0) base = o.matmul(base, base);
     }
-    return result ?? base;
+    return n === 1 ? o.clone(A) : result ?? base;
   },
   samples: [{ args: [t(3, 3), 3] }, { args: [t(2, 3, 3), 2] }],
   errors: [{ args: [t(2, 3), 2], message: "square" }],

@@ -156,7 +156,8 @@ function adaptiveAverage(rank: 1 | 2 | 3) {
     compose(o, { self, outputSize }) {
       const sizes = outputSizes(self, outputSize, rank), lead = self.shape.length - rank;
       if (sizes.every((s) => s === 1)) return o.mean(self, sizes.map((_, d) => lead + d), true);
-      return sizes.reduce((x, count, d) => meanAlong(o, x, { dim: lead + d, count }), self);
+      const means = sizes.reduce((x, count, d) => meanAlong(o, x, { dim: lead + d, count }), self);
+      return means === self ? o.clone(self) : means;
     },
     samples: [{ args: [t(...image), 1] }, { args: [t(...image), 3] }],
     errors: [{ args: [t(2), 1], message: "dimensions" }],

@@ -267,7 +267,7 @@ const im2col = composeWideOp({
     const windows = o.unfold(o.unfold(wide, 2, (kh - 1) * dh + 1, sh), 3, (kw - 1) * dw + 1, sw);
     const thin = o.slice(o.slice(windows, 4, 0, null, dh), 5, 0, null, dw);
     const [n = 1, c = 1] = image.shape;
-    const out = o.reshape(o.permute(thin, [0, 1, 4, 5, 2, 3]), [n, mul(c, kh * kw), mul(rows, columns)]);
+    const out = o.reshape(o.clone(o.permute(thin, [0, 1, 4, 5, 2, 3])), [n, mul(c, kh * kw), mul(rows, columns)]);
     return self.shape.length === 3 ? o.squeeze(out, 0) : out;
   },
   samples: [{ args: [t(2, 3, 5, 5), 2] }, {
@@ -302,7 +302,7 @@ const pixelShuffle = composeWideOp({
     const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
     const split = o.reshape(self, [...batch, floorDiv(c, r * r), r, r, h, w]);
     const order = [...batch.map((_, d) => d), b, b + 3, b + 1, b + 4, b + 2];
-    return o.reshape(o.permute(split, order), shuffledShape(self.shape, r, true));
+    return o.reshape(o.clone(o.permute(split, order)), shuffledShape(self.shape, r, true));
   },
   samples: [{ args: [t(1, 4, 2, 3), 2] }],
   errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
@@ -320,7 +320,7 @@ const pixelUnshuffle = composeWideOp({
     const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
     const split = o.reshape(self, [...batch, c, floorDiv(h, r), r, floorDiv(w, r), r]);
     const order = [...batch.map((_, d) => d), b, b + 2, b + 4, b + 1, b + 3];
-    return o.reshape(o.permute(split, order), shuffledShape(self.shape, r, false));
+    return o.reshape(o.clone(o.permute(split, order)), shuffledShape(self.shape, r, false));
   },
   samples: [{ args: [t(1, 1, 4, 6), 2] }],
   errors: [{ args: [t(2, 2), 2], message: "3 dimensions" }],
@@ -343,7 +343,7 @@ const channelShuffle = composeWideOp({
   compose(o, { self, groups }) {
     const [n = 1, c = 1, ...rest] = self.shape;
     const split = o.reshape(self, [n, groups, floorDiv(c, groups), ...rest]);
-    return o.reshape(o.transpose(split, 1, 2), self.shape);
+    return o.reshape(o.clone(o.transpose(split, 1, 2)), self.shape);
   },
   samples: [{ args: [t(1, 4, 2, 2), 2] }],
 });

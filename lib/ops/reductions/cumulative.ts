@@ -3,7 +3,8 @@
  */
 import { type DType, isFloat } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
-import type { Dim } from "../../sym/expr.ts";
+import { isLess } from "../../sym/decide.ts";
+import { add, type Dim, floorDiv, mul, sub } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { findDevice } from "../../loops/device.ts";
@@ -98,27 +99,52 @@ const cumprod = lowerWideOp({
     single(o, grad, { args: { self, dim }, out: [out] }) {
       if (!out) return {};
       if (self.shape.length === 0) return { self: grad };
-      return { self: productGradient(o, { self, grad, dim: normalizeDim(dim, self.shape.length) }) };
+      const product = productGradient(o, { self, out, grad, dim: normalizeDim(dim, self.shape.length) });
+      return { self: product.dtype === self.dtype ? product : o.to(product, self.dtype) };
     },
   },
   samples: SAMPLES,
 });
 
 /**
- * Σ over outputs j ≥ i of grad[j] · ∏ of all factors up to j but i: as a triangle of products, which is also correct
- * for zeros. Quadratic in the length of the dimension.
+ * Σ over outputs j ≥ i of grad[j] · ∏ of all factors up to j but i: the product of those before i, times the running sum
+ * from the end in which each step multiplies by the next factor. Without a division, so that zeros and second gradients
+ * need no cases of their own.
  */
 function productGradient<T extends TensorLike>(
   o: OpApi<T>,
-  { self, grad, dim }: { self: T; grad: T; dim: number },
+  { self, out, grad, dim }: { self: T; out: T; grad: T; dim: number },
 ): T {
-  const size = self.shape[dim] ?? 1;
-  const x = o.movedim(self, dim, -1), g = o.movedim(grad, dim, -1);
-  // rows: the factor left out (taken as 1); columns: the output
-  const one = o.eye(size, null, { dtype: "bool", device: self.device });
-  const factors = o.where(one, 1, o.unsqueeze(x, -2));
-  const upTo = o.triu(o.cumprod(factors, -1));
-  return o.movedim(o.sum(o.mul(upTo, o.unsqueeze(g, -2)), -1), -1, dim);
+  const delayed = (x: T): T => o.slice(o.constantPadNd(o.movedim(x, dim, -1), [1, 0], 1), -1, 0, -1);
+  const factors = delayed(o.flip(self, [dim]));
+  const sums = multipliedSums(o, factors, o.movedim(o.flip(grad, [dim]), dim, -1));
+  return o.movedim(o.mul(delayed(out), o.flip(sums, [-1])), -1, dim);
+}
+
+const BLOCK = 32;
+
+/**
+ * y[k] = value[k] + factor[k] · y[k − 1] along the last dimension: within blocks by triangles of products, between them
+ * by the same rule for the ends of the blocks.
+ */
+function multipliedSums<T extends TensorLike>(o: OpApi<T>, factors: T, values: T): T {
+  const size = factors.shape.at(-1) ?? 1, lead = factors.shape.slice(0, -1);
+  if (isLess(size, 2 * BLOCK)) return sumsOfBlock(o, factors, values);
+  const blocks = floorDiv(add(size, BLOCK - 1), BLOCK), padded = mul(blocks, BLOCK);
+  const split = (x: T, filling: number): T =>
+    o.reshape(o.constantPadNd(x, [0, sub(padded, size)], filling), [...lead, blocks, BLOCK]);
+  const own = split(factors, 1), sums = sumsOfBlock(o, own, split(values, 0)), through = o.cumprod(own, -1);
+  const ends = multipliedSums(o, o.select(through, -1, -1), o.select(sums, -1, -1));
+  const entering = o.unsqueeze(o.slice(o.constantPadNd(ends, [1, 0], 0), -1, 0, -1), -1);
+  return o.slice(o.reshape(o.addcmul(sums, through, entering), [...lead, padded]), -1, 0, size);
+}
+
+/** multipliedSums of few elements; rows of the triangle: the value, columns: the sum. */
+function sumsOfBlock<T extends TensorLike>(o: OpApi<T>, factors: T, values: T): T {
+  const size = factors.shape.at(-1) ?? 1;
+  const later = o.triu(o.ones([size, size], { dtype: "bool", device: factors.device }), 1);
+  const products = o.triu(o.cumprod(o.where(later, o.unsqueeze(factors, -2), 1), -1));
+  return o.sum(o.mul(products, o.unsqueeze(values, -1)), -2);
 }
 
 const logcumsumexp = lowerWideOp({

@@ -211,16 +211,19 @@ function checkNotEmpty(name: string, self: TensorMeta, dims: readonly number[]):
   }
 }
 
-/** The gradient of an extreme: shared evenly by the elements that attain it. */
+/**
+ * The gradient of an extreme: shared evenly by the elements that attain it. As in PyTorch, NaN attains the extreme of a
+ * whole tensor, but none along dimensions, where all of the gradient is then NaN.
+ */
 function evenly<T extends TensorLike>(
   o: OpApi<T>,
   self: T,
-  at: { out: T; grad: T; dims: readonly number[]; keepdim: boolean },
+  at: { out: T; grad: T; dim: Reduced["dim"]; keepdim: boolean },
 ): T {
-  const over = { shape: self.shape, dims: at.dims, keepdim: at.keepdim };
-  const attains = o.eq(self, restoreDims(o, at.out, over));
-  const count = o.sum(attains, at.dims, true);
-  return o.where(attains, o.div(restoreDims(o, at.grad, over), count), 0);
+  const dims = reducedDims(at.dim, self.shape.length), over = { shape: self.shape, dims, keepdim: at.keepdim };
+  const equal = o.eq(self, restoreDims(o, at.out, over));
+  const attains = at.dim === null ? o.logicalOr(equal, o.isnan(self)) : equal;
+  return o.mul(o.div(restoreDims(o, at.grad, over), o.sum(attains, dims, true)), attains);
 }
 
 function extreme(name: "amax" | "amin", op: "max" | "min") {
@@ -238,7 +241,7 @@ function extreme(name: "amax" | "amin", op: "max" | "min") {
       saves: ["self", "out"],
       single(o, grad, { args: { self, dim, keepdim }, out: [out] }) {
         if (!out) return {};
-        return { self: evenly(o, self, { out, grad, keepdim, dims: reducedDims(dim, self.shape.length) }) };
+        return { self: evenly(o, self, { out, grad, dim, keepdim }) };
       },
     },
     samples: REDUCTION_SAMPLES,

@@ -207,7 +207,7 @@ const repeatInterleave = composeOp({
     if (isTensor(repeats)) return o.indexSelect(flat, at, o.repeatedIndices(repeats, flat.shape[at] ?? 1));
     const many = Number(repeats);
     const wide = o.expand(o.unsqueeze(flat, at + 1), flat.shape.toSpliced(at + 1, 0, many));
-    return o.reshape(wide, withSize(flat.shape, at, mul(flat.shape[at] ?? 1, many)));
+    return o.reshape(o.clone(wide), withSize(flat.shape, at, mul(flat.shape[at] ?? 1, many)));
   },
   samples: [{ args: [t(2, 3), 2] }, { args: [t(2, 3), 3, 1] }],
   errors: [{ args: [t(2), -1], message: "at least 0" }],
