@@ -5,6 +5,7 @@ import { DynError, Unsupported } from "../lib/base/errors.ts";
 import { counters, logs } from "../lib/base/logs.ts";
 import { symbolsOf } from "../lib/graph/sizes.ts";
 import { explain, optimize, statusOf } from "../lib/dynamo/mod.ts";
+import { grad } from "../lib/autograd/entry_points.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import { noGrad } from "../lib/tensor/modes.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
@@ -71,6 +72,19 @@ Deno.test("ops without a rule for symbolic sizes make them constants, and the fu
   assertEquals(c.graphs.length, 1);
   assertEquals(run(4, 3), [[1, 3], [0, 2, 4]]);
   assertEquals([c.graphs.length, uncompiled(c.run)], [2, []]);
+});
+
+Deno.test("gradients whose sizes are constants fit results whose sizes are symbols", () => {
+  const passed = (x: Tensor) => {
+    const y = x.detach().requiresGrad_();
+    y.grad = vector(1, 1);
+    y.sin().backward(vector(1.5, 2));
+    return y.grad!.add(grad([y.cos()], [y], [vector(1, 0.5)])[0]!);
+  };
+  const c = capture(passed, { dynamic: true });
+  assertEquals(list(c.run(vector(0.5, 2))), list(passed(vector(0.5, 2))));
+  assertEquals([c.graphs.length, uncompiled(c.run)], [1, []]);
+  assertThrows(() => c.run(vector(1, 2, 3)), DynError, "Expected");
 });
 
 Deno.test("where a number cannot be a constant, an op without a rule for it breaks the graph", () => {

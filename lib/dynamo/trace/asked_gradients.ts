@@ -5,6 +5,7 @@
  */
 import { elementCount } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
+import { sameShape } from "../../ops/shapes.ts";
 import { hintOf } from "../../sym/decide.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { NO_HOOKS } from "../guards/leaf_hooks.ts";
@@ -125,7 +126,7 @@ function tensorsOf(m: Interpreter, value: Value | undefined): readonly TensorVal
 /** The gradient that a program passes for an output; null: ones. */
 export function tangentOf(m: Interpreter, output: TensorValue, given: Value): Node | null {
   if (given.kind === "tensor") {
-    return `${given.meta.shape}` === `${output.meta.shape}`
+    return sameShape(given.meta.shape, output.meta.shape)
       ? m.output.nodeOf(given)
       : breakGraph("throws", "a gradient of another shape");
   }

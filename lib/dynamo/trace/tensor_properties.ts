@@ -6,6 +6,7 @@
 // Imported for its effect: the class is complete then
 import "../../tensor/install.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
+import { sameShape } from "../../ops/shapes.ts";
 import { type Dim, Sym } from "../../sym/expr.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -227,7 +228,7 @@ function gradOf(m: Interpreter, tensor: TensorValue): Value {
 
 /** Returns whether a tensor can be the gradient of another. */
 export function fitsGradient({ meta: found }: TensorValue, { meta: expected }: TensorValue): boolean {
-  return `${found.shape}` === `${expected.shape}` && found.dtype === expected.dtype &&
+  return sameShape(found.shape, expected.shape) && found.dtype === expected.dtype &&
     found.device === expected.device;
 }
 

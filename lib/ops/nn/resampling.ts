@@ -267,7 +267,8 @@ const im2col = composeWideOp({
     const windows = o.unfold(o.unfold(wide, 2, (kh - 1) * dh + 1, sh), 3, (kw - 1) * dw + 1, sw);
     const thin = o.slice(o.slice(windows, 4, 0, null, dh), 5, 0, null, dw);
     const [n = 1, c = 1] = image.shape;
-    const out = o.reshape(o.clone(o.permute(thin, [0, 1, 4, 5, 2, 3])), [n, mul(c, kh * kw), mul(rows, columns)]);
+    const columnwise = o.clone(o.permute(thin, [0, 1, 4, 5, 2, 3]));
+    const out = o.reshape(columnwise, [n, mul(c, kh * kw), mul(rows, columns)]);
     return self.shape.length === 3 ? o.squeeze(out, 0) : out;
   },
   samples: [{ args: [t(2, 3, 5, 5), 2] }, {

@@ -220,7 +220,8 @@ function evenly<T extends TensorLike>(
   self: T,
   at: { out: T; grad: T; dim: Reduced["dim"]; keepdim: boolean },
 ): T {
-  const dims = reducedDims(at.dim, self.shape.length), over = { shape: self.shape, dims, keepdim: at.keepdim };
+  const dims = reducedDims(at.dim, self.shape.length);
+  const over = { shape: self.shape, dims, keepdim: at.keepdim };
   const equal = o.eq(self, restoreDims(o, at.out, over));
   const attains = at.dim === null ? o.logicalOr(equal, o.isnan(self)) : equal;
   return o.mul(o.div(restoreDims(o, at.grad, over), o.sum(attains, dims, true)), attains);
