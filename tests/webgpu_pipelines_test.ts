@@ -154,16 +154,19 @@ Deno.test({
     const { expectLargeGraph } = device;
     let told = 0;
     device.expectLargeGraph = () => void told++;
-    const sums = (length: number) =>
+    const sums = (length: number, last = (x: Tensor) => x) =>
       compile((x: Tensor) => {
         for (let k = 0; k < length; k++) x = x.add(k + 0.5);
-        return x;
+        return last(x);
       });
     try {
       const x = ones([3], { device: "webgpu" });
       assertEquals([sums(3)(x).tolist(), told], [[5.5, 5.5, 5.5], 0]);
       assertEquals([sums(40)(x).tolist(), told], [[801, 801, 801], 1]);
       assertEquals([sums(40)(x.cpu()).tolist(), told], [[801, 801, 801], 1]);
+      // Whatever the operation is that makes it large
+      const halves = (x: Tensor) => x.max(0, true).values.add(x.cpu().add(1).sum().to("webgpu"));
+      assertEquals([sums(31, halves)(x).tolist(), told], [[1929], 2]);
     } finally {
       device.expectLargeGraph = expectLargeGraph;
     }

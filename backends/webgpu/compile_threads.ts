@@ -71,10 +71,7 @@ function startWorker(limits: DeviceLimits): Worker | null {
   avoidOpenGl();
   exitDirectly();
   try {
-    const worker = new Worker(workerSource, {
-      eval: true,
-      workerData: { script: workerSource, limits, opens: false },
-    });
+    const worker = new Worker(workerSource(limits), { eval: true });
     const stopped = (because: unknown) =>
       logs.emit("perf_hints", `A thread that compiles shaders stopped: ${because}`);
     worker.on("error", (error) => {

@@ -1,8 +1,7 @@
 /**
- * The script of a thread that compiles shaders in the background, which runs wherever the modules of this program are.
- * `workerData` is the script and `DeviceLimits`, and messages to the first thread are `ThreadRequest`s, which it answers
- * with `OPENED`. The others take shaders from the lists of jobs and compile them with their own devices; a message
- * reports why one could not continue.
+ * The scripts of threads that compile shaders in the background, which run wherever the modules of this program are.
+ * Messages to the first thread are `ThreadRequest`s, which it answers with `OPENED`. The others take shaders from the
+ * lists of jobs and compile them with their own devices; a message reports why one could not continue.
  * The pipelines are dropped; they remain in the driver's cache, where the program's device finds them. Invariant: the
  * thread and its device are never destroyed.
  */
@@ -83,45 +82,18 @@ export function pipelineDescriptor(
   return { label, layout, compute: { module, entryPoint: "main" } };
 }
 
-/**
- * The script. The first thread only starts the others and hands them what it gets: a thread that opens a device, which
- * takes the driver a second, does nothing else meanwhile, nor do those that it has started.
- */
-export const workerSource = `
-const { parentPort, Worker, workerData } = require("node:worker_threads");
-const { script, limits, opens } = workerData, others = [];
-let opening = 0;
+/** The script of a thread with a device, a module. */
+const compilerSource = (limits: DeviceLimits): string => `
 const pipelineDescriptor = ${pipelineDescriptor};
 const takes = ${takes};
-const stopped = (because) => parentPort.postMessage(String(because));
-
-function start() {
-  const worker = new Worker(script, { eval: true, workerData: { script, limits, opens: true } });
-  opening++;
-  worker.on("error", (error) => {
-    stopped(error);
-    ended();
-  });
-  worker.on("message", (message) => message === ${OPENED} ? ended() : stopped(message));
-  return worker;
-}
-
-function ended() {
-  if (--opening === 0) parentPort.postMessage(${OPENED});
-}
-
-function handOut({ threads, job }) {
-  while (others.length < threads) others.push(start());
-  if (job) for (const each of others.slice(0, threads)) each.postMessage(job);
-  if (opening === 0) parentPort.postMessage(${OPENED});
-}
+const stopped = (because) => postMessage(String(because));
 
 async function open() {
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
-  return adapter.requestDevice({ requiredLimits: limits });
+  return adapter.requestDevice({ requiredLimits: ${JSON.stringify(limits)} });
 }
 
-const opened = opens && open();
+const opened = open();
 
 async function work({ sources, words }) {
   const device = await opened, counts = new Int32Array(words);
@@ -137,6 +109,40 @@ async function work({ sources, words }) {
   }
 }
 
-if (opens) opened.catch(stopped).then(() => parentPort.postMessage(${OPENED}));
-parentPort.on("message", opens ? (job) => work(job).catch(stopped) : handOut);
+opened.catch(stopped).then(() => postMessage(${OPENED}));
+onmessage = ({ data: job }) => work(job).catch(stopped);
+`;
+
+/**
+ * The script of the first thread, which only starts the others and hands them what it gets: a thread that opens a
+ * device, which takes the driver a second, does nothing else meanwhile, nor do those that it has started. The others
+ * are workers of the web, of which one starts four times as fast as one of node:worker_threads.
+ */
+export const workerSource = (limits: DeviceLimits): string => `
+const { parentPort } = require("node:worker_threads"), others = [];
+const script = "data:text/javascript," + ${JSON.stringify(encodeURIComponent(compilerSource(limits)))};
+const opening = new Set();
+
+function start() {
+  const worker = new Worker(script, { type: "module" });
+  opening.add(worker);
+  worker.onerror = (event) => {
+    event.preventDefault();
+    parentPort.postMessage(event.message);
+    answer(worker);
+  };
+  worker.onmessage = ({ data }) => data === ${OPENED} ? answer(worker) : parentPort.postMessage(data);
+  return worker;
+}
+
+function answer(opened) {
+  opening.delete(opened);
+  if (opening.size === 0) parentPort.postMessage(${OPENED});
+}
+
+parentPort.on("message", ({ threads, job }) => {
+  while (others.length < threads) others.push(start());
+  if (job) for (const each of others.slice(0, threads)) each.postMessage(job);
+  answer();
+});
 `;

@@ -312,6 +312,9 @@ export class OutputGraph {
     return new NumberValue({ kind: "called", call, index }, 0.5, null);
   }
 
+  /** Devices that know that the graph is large. */
+  readonly #announced = new Set<string>();
+
   /** Counts an operation. */
   noteOperation(node: Node): void {
     if (this.#closedAt) {
@@ -323,10 +326,15 @@ export class OutputGraph {
     const recomputed = this.whereabouts.recomputed();
     if (recomputed !== null) node.meta.recomputed = recomputed;
     const { value } = node.meta;
-    if (++this.operations === MANY_OPERATIONS && value.kind === "tensor") {
-      findDevice(value.tensor.device)?.expectLargeGraph?.();
-    }
+    if (++this.operations >= MANY_OPERATIONS && value.kind === "tensor") this.#announce(value.tensor.device);
     this.#madeAt.set(node, this.whereabouts.step());
+  }
+
+  /** Tells a device, once, that the graph is large. */
+  #announce(device: string): void {
+    if (this.#announced.has(device)) return;
+    this.#announced.add(device);
+    findDevice(device)?.expectLargeGraph?.();
   }
 
   /** Number of the instruction that appended an operation. */
