@@ -185,11 +185,10 @@ class AttentionPrinter {
     const counters = [matrix, quarter.axis.symbol].map((symbol) => `${w.counter(symbol)}: i32`);
     w.line(`fn finish_rows(${counters.join(", ")}, tops: vec4f, totals: vec4f) -> vec4f {`);
     for (const [id, vector] of [[maximum, "tops"], [sum, "totals"]] as const) {
-      const name = w.given(id, "float32");
-      PARTS.forEach((part, lane) => w.line(`let ${name}_${lane} = ${vector}.${part};`));
+      w.line(`let ${w.given(id, "float32")} = ${vector};`);
     }
-    const variables = w.four(four, [maximum, sum]);
-    w.line(`return vec4f(${variables(finish.value).join(", ")});`);
+    const made = w.four(four, [maximum, sum]);
+    w.line(`return ${made(finish.value)};`);
     w.line("}");
   }
 

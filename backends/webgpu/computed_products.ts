@@ -207,7 +207,7 @@ class ComputedProductPrinter {
       const start = `${base} + c${j}_ * ${down}`, four = FOUR.map((row) => `${from}${row}.${part}`);
       if (inVectors) {
         w.line(`if (r0 < rows && c${j}_ < columns) {`);
-        w.line(bindings.storeFour(view.buffer, `${start} + r0`, four));
+        w.line(bindings.storeFour(view.buffer, `${start} + r0`, `vec4(${four.join(", ")})`));
         return w.line("}");
       }
       four.forEach((text, row) => {

@@ -15,8 +15,6 @@ import type { ShaderWriter } from "./print/statements.ts";
 import type { WeightJob } from "./winograd_weight.ts";
 import type { TileElement, TileOperand, TileProduct, TileResult } from "./tile_product.ts";
 
-const FOUR = ["x", "y", "z", "w"];
-
 /** The context of a gather. */
 export interface GatherSetting {
   readonly w: ShaderWriter;
@@ -240,8 +238,7 @@ export class Gather {
       },
       ...fours.stores && {
         storeFour: ({ row, column, value }) => {
-          const elements = FOUR.map((part) => `${value}.${part}${bias ? ` + bias_${row}` : ""}`);
-          this.#storeFour(out, { row, column, elements });
+          this.#storeFour(out, { row, column, value: bias ? `(${value} + bias_${row})` : value });
           if (finishes) w.line(`finish(outer_${column}, channel_${row}, y_${column}, x_${column} / 4);`);
         },
       },
@@ -255,8 +252,7 @@ export class Gather {
       column: (place, as) => this.folded(out, 1, { place, as }),
       store: (at) => this.#store(out, at),
       ...this.#setting.fours.stores && {
-        storeFour: ({ row, column, value }) =>
-          this.#storeFour(out, { row, column, elements: FOUR.map((part) => `${value}.${part}`) }),
+        storeFour: (at) => this.#storeFour(out, at),
       },
     };
   }
@@ -272,16 +268,9 @@ export class Gather {
     w.line(bindings.store(out.buffer, place, { text: value, mode: "set", helpers: w.helpers }));
   }
 
-  #storeFour(
-    out: BufferView,
-    { row, column, elements }: {
-      readonly row: string;
-      readonly column: string;
-      readonly elements: readonly string[];
-    },
-  ): void {
+  #storeFour(out: BufferView, { row, column, value }: Parameters<TileResult["store"]>[0]): void {
     const { w, bindings } = this.#setting;
-    w.line(bindings.storeFour(out.buffer, this.#place(out, row, column), elements));
+    w.line(bindings.storeFour(out.buffer, this.#place(out, row, column), value));
   }
 
   #place(out: BufferView, row: string, column: string): string {

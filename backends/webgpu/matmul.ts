@@ -114,10 +114,9 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
       },
       ...fours.stores && {
         storeFour({ row, column, value }) {
-          const place = at4(row, column), before = accumulate ? `before_${value}` : undefined;
-          if (before) w.line(`let ${before} = ${bindings.loadFour(out.buffer, place)};`);
-          const elements = PARTS.map((part) => `${value}.${part}${before ? ` + ${before}.${part}` : ""}`);
-          w.line(bindings.storeFour(out.buffer, place, elements));
+          const place = at4(row, column);
+          const text = accumulate ? `(${value} + ${bindings.loadFour(out.buffer, place)})` : value;
+          w.line(bindings.storeFour(out.buffer, place, text));
           if (epilogue) w.line(`finish(${counters}${row}, ${column} / 4);`);
         },
       },
@@ -125,8 +124,6 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
   }, tile);
   return finished(w, kernel.name, workgroups);
 }
-
-const PARTS = ["x", "y", "z", "w"];
 
 function at(list: readonly Dim[], i: number): Dim {
   const item = list[i];

@@ -328,7 +328,7 @@ export class RowTiles {
       if (inVectors && across === 1) {
         w.line(`if (${column} < ${features}) {`);
         w.line(
-          bindings.storeFour(view.buffer, `${start} + ${column}`, PARTS.map((part) => element(c, part))),
+          bindings.storeFour(view.buffer, `${start} + ${column}`, vectorOf((part) => element(c, part))),
         );
         w.line("}");
         continue;
@@ -353,7 +353,7 @@ export class RowTiles {
     for (const c of RowTiles.partsOf(features)) {
       PARTS.forEach((part, j) => {
         const column = `((tx + ${c * ACROSS}) * 4 + ${j})`;
-        const four = FOUR.map((row) => `${from}${row}_${c}.${part}`);
+        const four = vectorOf((_, row) => `${from}${row}_${c}.${part}`);
         w.line(`if (${column} < ${features}) {`);
         w.line(bindings.storeFour(view.buffer, `${base} + row + ${column} * ${w.index(across)}`, four));
         w.line("}");

@@ -224,22 +224,20 @@ export class Bindings {
     }
   }
 
-  /** The statements that write the four elements from `index` on, a multiple of four. */
-  storeFour(buffer: BufferId, index: string, elements: readonly string[]): string {
+  /** The statements that write a vector to the four elements from `index` on, a multiple of four. */
+  storeFour(buffer: BufferId, index: string, vector: string): string {
     const { variable, at, dtype } = this.#locate(buffer, index);
-    const put = (position: string, values: readonly string[], type: "f" | "i") => {
-      const vector = `vec4${type}(${values.join(", ")})`;
-      return `${variable.name}[${position}] = ${variable.words ? `bitcast<vec4u>(${vector})` : vector};`;
-    };
+    const elements = ["x", "y", "z", "w"].map((part) => `${vector}.${part}`);
+    const put = (position: string, value: string) =>
+      `${variable.name}[${position}] = ${variable.words ? `bitcast<vec4u>(${value})` : value};`;
     switch (dtype) {
       case "float32":
-        return put(`(${at}) >> 2u`, elements, "f");
       case "int32":
-        return put(`(${at}) >> 2u`, elements, "i");
+        return put(`(${at}) >> 2u`, vector);
       case "int64": {
         const [a, b, c, d] = elements.map((x) => `${x}, ${x} >> 31u`);
-        return put(`((${at}) * 2) >> 2u`, [`${a}`, `${b}`], "i") + " " +
-          put(`(((${at}) * 2) >> 2u) + 1`, [`${c}`, `${d}`], "i");
+        return put(`((${at}) * 2) >> 2u`, `vec4i(${a}, ${b})`) + " " +
+          put(`(((${at}) * 2) >> 2u) + 1`, `vec4i(${c}, ${d})`);
       }
       case "float64":
         throw new InternalError(`Expected a type of this device but found ${dtype}`);

@@ -106,6 +106,13 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
     "fn maximum(a: f32, b: f32) -> f32 { return select(max(a, b), a + b, is_nan(a) || is_nan(b)); }",
     "is_nan",
   ),
+  // Shifts by the number of bits or more leave zeros, or signs
+  shift_left: helper(
+    "fn shift_left(a: i32, b: i32) -> i32 { return select(0, a << (u32(b) & 31u), u32(b) < 32u); }",
+  ),
+  shift_right: helper(
+    "fn shift_right(a: i32, b: i32) -> i32 { return select(select(0, -1, a < 0), a >> (u32(b) & 31u), u32(b) < 32u); }",
+  ),
   trunc_div: helper("fn trunc_div(a: i32, b: i32) -> i32 { if (b == 0) { return 0; } return a / b; }"),
   // Long division: each step subtracts a multiple of b by a power of two, which is exact
   trunc_mod_f: helper(
@@ -161,6 +168,23 @@ export class ShaderFunctions implements Helpers {
     });
     this.#texts.set(name, out.toString().trimEnd());
     return name;
+  }
+
+  byElement(name: string): string {
+    const vectors = `${name}_4`, text = this.#texts.get(name);
+    if (text === undefined) throw new InternalError(`Expected a function of the shader but found ${name}`);
+    if (this.#texts.has(vectors)) return vectors;
+    const [, given = "", result] = /\((.*?)\) -> (\w+)/.exec(text.slice(text.indexOf(`fn ${name}(`))) ?? [];
+    const parameters = given.split(", ").map((each) => each.split(": "));
+    const elements = ["x", "y", "z", "w"].map((part) =>
+      `${name}(${parameters.map(([parameter]) => `${parameter}.${part}`).join(", ")})`
+    );
+    const declared = parameters.map(([parameter, type]) => `${parameter}: vec4<${type}>`).join(", ");
+    this.#texts.set(
+      vectors,
+      `fn ${vectors}(${declared}) -> vec4<${result}> { return vec4(${elements.join(", ")}); }`,
+    );
+    return vectors;
   }
 
   #statements(

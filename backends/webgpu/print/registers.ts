@@ -37,9 +37,9 @@ export class Registers {
   }
 
   /** The statement that writes a vector; undefined for memory. */
-  storeFour(buffer: BufferId, index: Dim, elements: readonly string[]): string | undefined {
+  storeFour(buffer: BufferId, index: Dim, vector: string): string | undefined {
     const name = this.nameOf(buffer, index);
-    return name && `${typeof index === "number" ? "let " : ""}${name} = vec4(${elements.join(", ")});`;
+    return name && `${typeof index === "number" ? "let " : ""}${name} = ${vector};`;
   }
 
   /** Declares the variables of this many iterations, once: of elements, or of vectors. */

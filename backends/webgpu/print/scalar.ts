@@ -25,6 +25,8 @@ export type HelperName =
   | "short_exp"
   | "minimum"
   | "maximum"
+  | "shift_left"
+  | "shift_right"
   | "trunc_div"
   | "trunc_mod_f"
   | "mul_high";
@@ -34,6 +36,8 @@ export interface Helpers {
   use(name: HelperName): string;
   /** Calls a function of the shared mathematics. */
   call(op: ScalarOpName, dtype: ValueType): string;
+  /** Applies one of these functions to each element of vectors of four. */
+  byElement(name: string): string;
 }
 
 /** Thrown if a program computes in float64, which the language lacks. */
@@ -81,14 +85,16 @@ function floatText(value: number, helpers: Helpers): string {
 }
 
 /** A conversion between register types. */
-export function castText(text: string, { from, to, helpers }: CastTypes): string {
+export function castText(text: string, { from, to, helpers, lanes = 1 }: CastTypes): string {
   const source = registerType(from), target = registerType(to);
+  const helper = (name: HelperName) => lanes === 4 ? helpers.byElement(helpers.use(name)) : helpers.use(name);
+  const converted = `${lanes === 4 ? `vec4<${target}>` : target}(${text})`;
   if (source === target) return text;
   // A product by such a number might become a selection of 0 or the other factor, which may be NaN
-  if (source === "bool" && target === "f32") return `${helpers.use("hidden")}(f32(${text}))`;
-  if (source === "i32" && target === "f32") return `${helpers.use("to_float")}(${text})`;
-  if (source === "f32" && target === "i32") return `${helpers.use("to_integer")}(${text})`;
-  return `${target}(${text})`;
+  if (source === "bool" && target === "f32") return `${helper("hidden")}(${converted})`;
+  if (source === "i32" && target === "f32") return `${helper("to_float")}(${text})`;
+  if (source === "f32" && target === "i32") return `${helper("to_integer")}(${text})`;
+  return converted;
 }
 
 /** Source and target types of a conversion. */
@@ -96,6 +102,8 @@ export interface CastTypes {
   readonly from: ValueType;
   readonly to: ValueType;
   readonly helpers: Helpers;
+  /** Number of elements that are converted together: four are a vector. */
+  readonly lanes?: 1 | 4;
 }
 
 /** The context of an operation. */
@@ -105,30 +113,35 @@ export interface ScalarContext {
   readonly helpers: Helpers;
   /** Whether it is in a function of the shared mathematics, which marks the expressions that must not be rearranged. */
   readonly trusted?: boolean;
+  /** Number of elements of each operand: four are a vector. */
+  readonly lanes?: 1 | 4;
 }
 
 /** One operation on operands of one type. */
 export function scalarText(
   op: ScalarOpName,
   args: readonly string[],
-  { dtype, helpers, trusted = false }: ScalarContext,
+  { dtype, helpers, trusted = false, lanes = 1 }: ScalarContext,
 ): string {
   const [a = "", b = "", c = ""] = args;
   const float = isFloat(dtype), bool = dtype === "bool";
+  const [and, or] = lanes === 4 ? ["&", "|"] : ["&&", "||"];
   /** A function of the prelude: the language's own is missing or too inaccurate. */
-  const called = (name: string) => `${name}(${args.join(", ")})`;
-  const helper = (name: HelperName) => called(helpers.use(name));
+  const called = (name: string, ...operands: readonly string[]) =>
+    `${lanes === 4 ? helpers.byElement(name) : name}(${operands.join(", ")})`;
+  const helper = (name: HelperName, operands = args) => called(helpers.use(name), ...operands);
   /** Hides a value from compilers: they simplify x − x and x + (−x) to 0, even if x is NaN or infinite. */
-  const hidden = (x: string) => trusted ? x : `${helpers.use("hidden")}(${x})`;
+  const hidden = (x: string) => trusted ? x : helper("hidden", [x]);
+  const bits = (type: string, x: string) => `bitcast<${lanes === 4 ? `vec4<${type}>` : type}>(${x})`;
   const type = registerType(dtype) === "i32" ? "int32" : dtype;
-  if (!isPrimitive(op, type, "single")) return called(helpers.call(op, type));
+  if (!isPrimitive(op, type, "single")) return called(helpers.call(op, type), ...args);
   switch (op) {
     case "add":
-      return bool ? `(${a} || ${b})` : `(${a} + ${b})`;
+      return bool ? `(${a} ${or} ${b})` : `(${a} + ${b})`;
     case "sub":
       return float ? `(${a} - ${hidden(b)})` : `(${a} - ${b})`;
     case "mul":
-      return bool ? `(${a} && ${b})` : `(${a} * ${b})`;
+      return bool ? `(${a} ${and} ${b})` : `(${a} * ${b})`;
     case "div":
       return float ? helper("divide") : `(${a} / ${b})`;
     case "fma":
@@ -142,9 +155,9 @@ export function scalarText(
     case "truncMod":
       return helper("trunc_mod_f");
     case "minimum":
-      return bool ? `(${a} && ${b})` : float ? helper("minimum") : `min(${a}, ${b})`;
+      return bool ? `(${a} ${and} ${b})` : float ? helper("minimum") : `min(${a}, ${b})`;
     case "maximum":
-      return bool ? `(${a} || ${b})` : float ? helper("maximum") : `max(${a}, ${b})`;
+      return bool ? `(${a} ${or} ${b})` : float ? helper("maximum") : `max(${a}, ${b})`;
     case "floor":
     case "ceil":
     case "trunc":
@@ -161,33 +174,33 @@ export function scalarText(
     case "ne":
       return float ? `(!${helper("same")})` : `(${a} != ${b})`;
     case "lt":
-      return bool ? `(!${a} && ${b})` : float ? helper("less") : `(${a} < ${b})`;
+      return bool ? `(!${a} ${and} ${b})` : float ? helper("less") : `(${a} < ${b})`;
     case "le":
-      return bool ? `(!${a} || ${b})` : float ? helper("at_most") : `(${a} <= ${b})`;
+      return bool ? `(!${a} ${or} ${b})` : float ? helper("at_most") : `(${a} <= ${b})`;
     case "gt":
-      return bool ? `(${a} && !${b})` : float ? `${helpers.use("less")}(${b}, ${a})` : `(${a} > ${b})`;
+      return bool ? `(${a} ${and} !${b})` : float ? helper("less", [b, a]) : `(${a} > ${b})`;
     case "ge":
-      return bool ? `(${a} || !${b})` : float ? `${helpers.use("at_most")}(${b}, ${a})` : `(${a} >= ${b})`;
+      return bool ? `(${a} ${or} !${b})` : float ? helper("at_most", [b, a]) : `(${a} >= ${b})`;
     case "isNan":
       return helper("is_nan");
     case "and":
-      return bool ? `(${a} && ${b})` : `(${a} & ${b})`;
+      return bool ? `(${a} ${and} ${b})` : `(${a} & ${b})`;
     case "or":
-      return bool ? `(${a} || ${b})` : `(${a} | ${b})`;
+      return bool ? `(${a} ${or} ${b})` : `(${a} | ${b})`;
     case "xor":
       return bool ? `(${a} != ${b})` : `(${a} ^ ${b})`;
     case "not":
       return bool ? `(!${a})` : `(~${a})`;
     case "shl":
-      return `select(0, ${a} << (u32(${b}) & 31u), u32(${b}) < 32u)`;
+      return helper("shift_left");
     case "shr":
-      return `select(select(0, -1, ${a} < 0), ${a} >> (u32(${b}) & 31u), u32(${b}) < 32u)`;
+      return helper("shift_right");
     case "rounded":
       return helper("hidden");
     case "bitsToFloat":
-      return `bitcast<f32>(${a})`;
+      return bits("f32", a);
     case "floatToBits":
-      return `bitcast<i32>(${a})`;
+      return bits("i32", a);
     default:
       throw new InternalError(`Expected an operation of the language but found ${op} of ${dtype}`);
   }

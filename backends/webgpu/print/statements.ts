@@ -41,12 +41,20 @@ export interface ShaderSetting {
   readonly exponentials?: "short";
 }
 
-/** One of four neighbours, the values that they do not share, and those that each passes to the next. */
+/** One of four neighbours or all of them, the values that they do not share, and those that each passes to the next. */
 interface Lane {
-  readonly at: number;
+  readonly at: number | "all";
   readonly varying: ReadonlySet<ValueId>;
   readonly carried: readonly Carried[];
 }
+
+/** A statement that defines a value by an expression. */
+type Expression = Exclude<Statement, { readonly kind: "loop" | "masked" | "store" }>;
+
+const isExpression = (s: Statement): s is Expression =>
+  s.kind !== "loop" && s.kind !== "masked" && s.kind !== "store";
+
+const PARTS = ["x", "y", "z", "w"] as const;
 
 /** Maximum number of statements of a divided loop after unrolling. */
 const SHORT = 48;
@@ -130,12 +138,12 @@ export class ShaderWriter {
   }
 
   /**
-   * Writes a loop over four neighbours: statements they share once, others four times. `given` are values from outside
-   * the loop that differ between them. Returns a function from a value to its variables for the four.
+   * Writes a loop over four neighbours: values that differ between them are vectors. `given` are such values from
+   * outside the loop. Returns a function from a value to its vector.
    */
-  four(loop: Loop, given: readonly ValueId[] = []): (id: ValueId) => readonly string[] {
+  four(loop: Loop, given: readonly ValueId[] = []): (id: ValueId) => string {
     const { varying, access, at } = neighboursOf(loop, given), { bindings, program } = this.setting;
-    const { carried } = loop;
+    const { carried } = loop, enter = (at: Lane["at"]) => this.#lane = { at, varying, carried };
     for (const { id, dtype } of carried) this.#types.set(id, dtype);
     const isWhole = (buffer: BufferId) =>
       bindings.inFours(buffer) || this.#registers.has(buffer) ||
@@ -143,50 +151,52 @@ export class ShaderWriter {
     const taken = loop.reductions.map((r) => this.#valueType(loop, r));
     loop.reductions.forEach((r, i) => this.#accumulators.open(r, taken[i] ?? r.dtype));
     for (const s of loop.body) {
+      const inLane = <S extends Statement>(lane: number, s: S): S => {
+        enter(lane);
+        return "index" in s ? { ...s, index: at(s.index, lane) } : s;
+      };
+      enter("all");
       if ((s.kind === "load" || s.kind === "store") && access(s.index) === "four" && isWhole(s.buffer)) {
-        this.#lane = { at: 0, varying, carried };
-        this.#four(s, at(s.index, 0), varying);
-        continue;
-      }
-      for (const lane of "id" in s && !varying.has(s.id) ? [0] : [0, 1, 2, 3]) {
-        this.#lane = { at: lane, varying, carried };
-        this.#statement("index" in s ? { ...s, index: at(s.index, lane) } : s);
+        const first = at(s.index, 0);
+        enter(0);
+        const place = this.index(first);
+        enter("all");
+        this.#four(s, first, place);
+      } else if (!isExpression(s)) PARTS.forEach((_, lane) => this.#statement(inLane(lane, s)));
+      else if (!varying.has(s.id)) this.#statement(inLane(0, s));
+      else if (s.kind === "scalar" && !carried.some(({ next }) => next === s.id)) this.#statement(s);
+      else if (s.kind === "cast" || s.kind === "select") this.#statement(s);
+      else {
+        const names = PARTS.map((_, lane) => `${this.plain(s.id)}_${lane}`), type = registerType(s.dtype);
+        names.forEach((name, i) => this.line(`let ${name}: ${type} = ${this.#expression(inLane(i, s))};`));
+        enter("all");
+        this.#let(s.id, s.dtype, `vec4(${names.join(", ")})`);
       }
     }
-    for (const at of [0, 1, 2, 3]) {
-      this.#lane = { at, varying, carried };
+    for (const at of PARTS.keys()) {
+      enter(at);
       loop.reductions.forEach((r, i) => this.#take(r, taken[i] ?? r.dtype));
     }
     this.#lane = undefined;
     loop.reductions.forEach((r) => this.#let(r.id, r.dtype, this.#accumulators.result(r)));
-    for (const c of carried) this.#let(c.id, c.dtype, `v${this.#numberOf(c.next)}_3`);
-    return (id) => this.#variables(id, varying);
+    for (const c of carried) this.#let(c.id, c.dtype, `${this.plain(c.next)}.w`);
+    return (id) => {
+      enter("all");
+      const vector = this.#value(id);
+      this.#lane = undefined;
+      return vector;
+    };
   }
 
-  /** Returns the variables of a value for each of four neighbours. */
-  #variables(id: ValueId, varying: ReadonlySet<ValueId>): readonly string[] {
-    const name = this.plain(id);
-    return [0, 1, 2, 3].map((lane) => varying.has(id) ? `${name}_${lane}` : name);
-  }
-
-  #four(
-    s: Statement & { readonly kind: "load" | "store" },
-    index: Dim,
-    varying: ReadonlySet<ValueId>,
-  ): void {
+  /** `index`, written as `place`, is that of the first neighbour. */
+  #four(s: Statement & { readonly kind: "load" | "store" }, index: Dim, place: string): void {
     const { bindings } = this.setting;
     if (s.kind === "load") {
-      this.#types.set(s.id, s.dtype);
-      const text = this.#registers.nameOf(s.buffer, index) ?? bindings.loadFour(s.buffer, this.index(index));
-      this.line(`let w${this.#numberOf(s.id)} = ${text};`);
-      for (const [lane, part] of ["x", "y", "z", "w"].entries()) {
-        this.line(`let v${this.#numberOf(s.id)}_${lane} = w${this.#numberOf(s.id)}.${part};`);
-      }
-      return;
+      const kept = this.#registers.nameOf(s.buffer, index);
+      return this.#let(s.id, s.dtype, kept ?? bindings.loadFour(s.buffer, place));
     }
-    const elements = this.#variables(s.value, varying),
-      kept = this.#registers.storeFour(s.buffer, index, elements);
-    this.line(kept ?? this.#guarded(bindings.storeFour(s.buffer, this.index(index), elements)));
+    const value = this.#value(s.value), kept = this.#registers.storeFour(s.buffer, index, value);
+    this.line(kept ?? this.#guarded(bindings.storeFour(s.buffer, place, value)));
   }
 
   /** Numbers values by first use, so that equal kernels have equal texts. */
@@ -202,20 +212,19 @@ export class ShaderWriter {
     return this.plain(id);
   }
 
-  /** Returns the variable of a value that is the same for all four neighbours. */
+  /** Returns the variable of a value. */
   plain(id: ValueId): string {
     return `v${this.#numberOf(id)}`;
   }
 
-  /** Returns the variable of a value. */
+  /** Returns the text of a value: of the current neighbour, or of all of them as a vector. */
   #value(id: ValueId): string {
-    const carried = this.#lane?.carried.find((c) => c.id === id);
-    if (carried && this.#lane) {
-      const { at } = this.#lane;
-      return at === 0 ? `v${this.#numberOf(carried.initial)}` : `v${this.#numberOf(carried.next)}_${at - 1}`;
-    }
-    const name = `v${this.#numberOf(id)}`;
-    return this.#lane?.varying.has(id) ? `${name}_${this.#lane.at}` : name;
+    const name = this.plain(id), { at, varying, carried } = this.#lane ?? {};
+    if (at === undefined) return name;
+    if (at === "all") return varying?.has(id) ? name : `${this.#typeName(this.#typeOf(id))}(${name})`;
+    const running = carried?.find((c) => c.id === id);
+    if (running) return at === 0 ? this.plain(running.initial) : `${this.plain(running.next)}_${at - 1}`;
+    return varying?.has(id) ? `${name}.${PARTS[at]}` : name;
   }
 
   /** Compilers combine constants: (x − y) + 10⁻⁶ becomes (x + 10⁻⁶) − y, which is a different number */
@@ -225,43 +234,38 @@ export class ShaderWriter {
     return isKnown ? `${this.helpers.use("hidden")}(${text})` : text;
   }
 
-  #statement(s: Statement): void {
+  /** The text of what a statement defines: for the current neighbour, or for all of them. */
+  #expression(s: Expression): string {
+    const { helpers } = this, lanes = this.#lane?.at === "all" ? 4 : 1;
     switch (s.kind) {
       case "constant":
-        return this.#let(s.id, s.dtype, this.#constant(s.value, s.dtype));
+        return this.#constant(s.value, s.dtype);
       case "index":
-        return this.#let(
-          s.id,
-          s.dtype,
-          castText(this.index(s.index), { from: "int32", to: s.dtype, helpers: this.helpers }),
-        );
-      case "scalar": {
-        const dtype = this.#typeOf(s.args[0]);
-        const text = scalarText(s.op, s.args.map((a) => this.#value(a)), { dtype, helpers: this.helpers });
-        return this.#let(s.id, s.dtype, text);
-      }
+        return castText(this.index(s.index), { from: "int32", to: s.dtype, helpers });
+      case "scalar":
+        return scalarText(s.op, s.args.map((a) => this.#value(a)), {
+          dtype: this.#typeOf(s.args[0]),
+          helpers,
+          lanes,
+        });
       case "cast":
-        return this.#let(
-          s.id,
-          s.dtype,
-          castText(this.#value(s.value), { from: this.#typeOf(s.value), to: s.dtype, helpers: this.helpers }),
-        );
+        return castText(this.#value(s.value), { from: this.#typeOf(s.value), to: s.dtype, helpers, lanes });
       case "select":
-        return this.#let(
-          s.id,
-          s.dtype,
-          `select(${this.#value(s.otherwise)}, ${this.#value(s.then)}, ${this.#value(s.condition)})`,
-        );
+        return `select(${this.#value(s.otherwise)}, ${this.#value(s.then)}, ${this.#value(s.condition)})`;
       case "load": {
         const kept = this.#registers.load(s.buffer, s.index);
-        if (kept) return this.#let(s.id, s.dtype, kept);
+        if (kept) return kept;
         this.#readSince.add(this.setting.bindings.ownerOf(s.buffer));
-        return this.#let(
-          s.id,
-          s.dtype,
-          this.setting.bindings.load(s.buffer, this.index(s.index)),
-        );
+        return this.setting.bindings.load(s.buffer, this.index(s.index));
       }
+      default:
+        return s satisfies never;
+    }
+  }
+
+  #statement(s: Statement): void {
+    if (isExpression(s)) return this.#let(s.id, s.dtype, this.#expression(s));
+    switch (s.kind) {
       case "store": {
         const kept = this.#registers.nameOf(s.buffer, s.index);
         if (kept) return this.line(`${kept} = ${this.#value(s.value)};`);
@@ -294,7 +298,11 @@ export class ShaderWriter {
 
   #let(id: ValueId, dtype: ValueType, text: string): void {
     this.#types.set(id, dtype);
-    this.line(`let ${this.#value(id)}: ${registerType(dtype)} = ${text};`);
+    this.line(`let ${this.plain(id)}: ${this.#typeName(dtype)} = ${text};`);
+  }
+
+  #typeName(dtype: ValueType): string {
+    return this.#lane?.at === "all" ? `vec4<${registerType(dtype)}>` : registerType(dtype);
   }
 
   /** A store that is skipped after the end of a scan. */
