@@ -259,6 +259,7 @@ async function acquire(): Promise<AdapterDescription> {
   const readback = await Readback.create(device, new Receipts(device));
   const cores = mayStartThreads() ? navigator.hardwareConcurrency : 1;
   const pipelines = new Pipelines({ device, limits: requiredLimits, cores });
+  pipelines.expectCompilation();
   registerDevice(new WebGpuDevice(pipelines, readback));
   return {
     vendor: adapter.info.vendor,

@@ -75,6 +75,14 @@ export class Pipelines {
     return Math.min(MOST_THREADS, this.options.cores >> 1);
   }
 
+  /**
+   * Starts the thread that starts the others. Once an inspector is connected, with which functions are captured, a
+   * worker of Deno's starts half a second later, and gets its first message another half a second after that.
+   */
+  expectCompilation(): void {
+    if (this.#mostThreads >= 2) this.#threads.request({ threads: 0 });
+  }
+
   /** Starts threads for many pipelines to come: drivers take a second to open the devices of these. */
   expectMany(): void {
     const threads = this.#mostThreads;
