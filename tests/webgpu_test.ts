@@ -533,6 +533,35 @@ test("grids of other lengths run the same shader", () => {
   for (const [first, second] of [added, summed]) assertEquals(first, second);
 });
 
+test("gradients of strided convolutions and convolutions in parts run the same shader for other sizes", () => {
+  const operand = (shape: readonly number[]) => ({ shape, dtype: "float32" as const });
+  const few = ({ shape }: { readonly shape: readonly number[] }) =>
+    Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => i * 7 % 5 - 2);
+  const geometry = { stride: [2, 2], padding: [1, 1], dilation: [1, 1], groups: 1 } as const;
+  const of = (channels: number, size: number) => {
+    const image = operand([1, 20, 2 * size, 2 * size + 2]), filter = operand([channels, 20, 3, 3]);
+    const made = operand([1, channels, size, size + 1]);
+    const program = singleOp([made, filter], [image], (g, w) => ({
+      kind: "extern",
+      call: { op: "convBackwardInput", ...geometry },
+      inputs: [g!, w!],
+      outputs: [image],
+    }));
+    check(program, [few(made), few(filter)], 0);
+    const input = operand([1, 4 * channels, size, size + 1]), out = operand([1, 64, size, size + 1]);
+    const weight = operand([64, 4 * channels, 3, 3]);
+    const long = singleOp([input, weight], [out], (x, w) => ({
+      kind: "extern",
+      call: { op: "convForward", ...geometry, stride: [1, 1] },
+      inputs: [x!, w!],
+      outputs: [out],
+    }));
+    check(long, [few(input), few(weight)], 0);
+    return [program, long].map((each) => webGpu().compile(each).source.split("// ")[1]);
+  };
+  assertEquals(of(24, 5), of(40, 9));
+});
+
 test("reads in parts and at odd places", () => {
   const gpu = webGpu();
   const bytes = Uint8Array.from({ length: (4 << 20) + 1001 }, (_, i) => i * 31 % 251);

@@ -45,8 +45,12 @@ export class CompileThreads {
 
   constructor(readonly limits: DeviceLimits) {}
 
-  /** Starts threads, and passes the job, if any, to as many of them. */
+  /** Starts threads with devices, and passes the job, if any, to as many of them. */
   request(request: ThreadRequest): void {
+    if (request.threads > 0) {
+      avoidOpenGl();
+      exitDirectly();
+    }
     this.#first ??= startWorker(this.limits);
     // Until the threads have opened their devices
     this.#first?.ref();
@@ -68,8 +72,6 @@ function avoidOpenGl(): void {
 }
 
 function startWorker(limits: DeviceLimits): Worker | null {
-  avoidOpenGl();
-  exitDirectly();
   try {
     const worker = new Worker(workerSource(limits), { eval: true });
     const stopped = (because: unknown) =>

@@ -4,6 +4,7 @@
  * output channels by taps (channel, ky, kx), an image one of channels by positions (image, y, x).
  */
 import { valueType } from "../../lib/base/dtype.ts";
+import { phasesOf } from "../../lib/codegen/product_sizes.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { type Dim, floorDiv, mul, product } from "../../lib/sym/expr.ts";
 import type { BufferView, ExternKernel, ExternOp, Program } from "../../lib/loops/ir.ts";
@@ -80,7 +81,11 @@ export function printConvolution(
     : sums
     ? SLICED.threads
     : tileThreads(tile);
-  const w = new ShaderWriter({ program, bindings, threads, cooperative: false });
+  // Networks have many of these, which take long to compile, and whose long sums hide how long divisions by sizes take
+  const isTiled = !kernel.transformed && !patch && !few && !sums, isLong = splits > 1;
+  const ofAnySize = isTiled &&
+    (call.op === "convForward" ? isLong : call.op === "convBackwardInput" && product(phasesOf(call)) !== 1);
+  const w = new ShaderWriter({ program, bindings, threads, cooperative: false, ofAnySize });
   const element = {
     type: registerType(dtype),
     zero: `${registerType(dtype)}()`,
@@ -92,7 +97,9 @@ export function printConvolution(
   const inFours = byVectors.operand && bindings.inFours(byVectors.operand.buffer)
     ? byVectors.operand
     : undefined;
-  const gather = new Gather({ w, bindings, call, splits, fours, inFours, finishes: epilogue !== undefined });
+  const filter = call.op === "convBackwardWeight" ? out : kernel.inputs[1];
+  const finishes = epilogue !== undefined;
+  const gather = new Gather({ w, bindings, call, filter, splits, fours, inFours, finishes });
   if (kernel.transformed) {
     const workgroups = call.op === "convBackwardWeight"
       ? printWinogradWeight(w, gather.weights(kernel))

@@ -33,7 +33,7 @@ const shader: Codec<Shader> = record<Shader>({
     union<ParameterWord>({
       size: record({ at: number }),
       offset: record({ buffer: number }),
-      count: record({ points: dim }),
+      number: record({ value: dim }),
     }),
   ),
   workgroups: record<WorkgroupCount>({ items: dim, each: number }),

@@ -20,6 +20,7 @@ export interface GatherSetting {
   readonly w: ShaderWriter;
   readonly bindings: Bindings;
   readonly call: ConvolutionOp;
+  readonly filter: BufferView | undefined;
   /** Number of parts into which sums are split. */
   readonly splits: number;
   /** Whether an epilogue is called for each result. */
@@ -49,6 +50,8 @@ interface Phased {
  */
 export class Gather {
   readonly #setting: GatherSetting;
+  /** Numbers of views, in the order of their first use. */
+  readonly #views = new Map<BufferView, number>();
 
   constructor(setting: GatherSetting) {
     this.#setting = setting;
@@ -71,12 +74,12 @@ export class Gather {
 
   /** A channel of the current group as an index among all channels. */
   channel(within: string, perGroup: Dim): string {
-    return this.groups === 1 ? within : `(n0 * ${this.#index(perGroup)} + ${within})`;
+    return this.groups === 1 ? within : `(n0 * ${this.#setting.w.index(perGroup)} + ${within})`;
   }
 
   /** An index of one dimension. */
   base(view: BufferView, dimension: number, { place, as }: Named): void {
-    this.#at(as, [this.#index(view.offset), this.#term(view, dimension, place)]);
+    this.#at(as, [this.#offset(view), this.#term(view, dimension, place)]);
   }
 
   /** Indices of the leading dimensions, which `outer` may change, and of the last two. */
@@ -99,7 +102,7 @@ export class Gather {
   window(input: BufferView, { images, place, as }: Named & { readonly images: BufferView }): void {
     const { stride: [sy, sx], padding: [py, px] } = this.#setting.call;
     this.#apart(images, { place, as }, { y: `* ${sy} - ${py}`, x: `* ${sx} - ${px}` });
-    const start = [this.#index(input.offset), this.#term(input, 0, `outer_${as}`)];
+    const start = [this.#offset(input), this.#term(input, 0, `outer_${as}`)];
     this.#at(as, [...start, ...this.#inPlane(input, (axis) => `${axis}_${as}`)]);
   }
 
@@ -129,7 +132,7 @@ export class Gather {
     if (phases) {
       this.#apartBy(this.#positions(images, phases), { place, as }, (axis) => `+ lead_${axis}`);
     } else this.#apart(images, { place, as }, { y: `+ ${py}`, x: `+ ${px}` });
-    this.#at(as, [this.#index(grad.offset), this.#term(grad, 0, `outer_${as}`)]);
+    this.#at(as, [this.#offset(grad), this.#term(grad, 0, `outer_${as}`)]);
   }
 
   /** Writes the offset that a tap of the weight subtracts, for this many channels in a group. */
@@ -218,14 +221,14 @@ export class Gather {
         w.line(`let channel_${as} = ${this.channel(place, channels)};`);
         this.#at(as, [this.#term(out, 1, `channel_${as}`)]);
         if (!bias) return;
-        const at = [this.#index(bias.offset), this.#term(bias, 0, `channel_${as}`)].join(" + ");
+        const at = [this.#offset(bias), this.#term(bias, 0, `channel_${as}`)].join(" + ");
         w.line(`let bias_${as} = ${this.#load(bias, at)};`);
       },
       column: (place, as) => {
         if (phases) {
           const sizes = this.#positions(out, phases);
           this.#apartBy(sizes, { place, as }, (axis) => `* ${phases.strides[axis]} + start_${axis}`);
-          const inside = (axis: Axis, d: number) => `${axis}_${as} < ${this.#index(size(out, d))}`;
+          const inside = (axis: Axis, d: number) => `${axis}_${as} < ${this.#size(out, d)}`;
           w.line(`let is_${as} = ${inside("y", 2)} && ${inside("x", 3)};`);
         } else this.#apart(out, { place, as });
         this.#placed(out, as);
@@ -259,7 +262,7 @@ export class Gather {
 
   /** Writes the offset of a result. */
   #placed(out: BufferView, as: string): void {
-    const start = [this.#index(out.offset), this.#term(out, 0, `outer_${as}`)];
+    const start = [this.#offset(out), this.#term(out, 0, `outer_${as}`)];
     this.#at(as, [...start, ...this.#inPlane(out, (axis) => `${axis}_${as}`)]);
   }
 
@@ -275,7 +278,7 @@ export class Gather {
 
   #place(out: BufferView, row: string, column: string): string {
     const terms = [`at_${row}`, `at_${column}`], { splits } = this.#setting;
-    if (splits > 1) terms.push(`part * ${this.#index(product(out.shape))}`);
+    if (splits > 1) terms.push(`part * ${this.#number(out, "count", product(out.shape))}`);
     return terms.join(" + ");
   }
 
@@ -283,11 +286,12 @@ export class Gather {
    * Decomposes a position by the last two sizes of a view: `outer_`, `y_` and `x_`, the latter with an offset added.
    */
   #apart(view: BufferView, { place, as }: Named, { y, x }: Record<Axis, string> = { y: "", x: "" }): void {
-    const { w } = this.#setting, [height, width] = [size(view, 2), size(view, 3)];
-    if (height === 1 && width === 1) {
+    if (size(view, 2) === 1 && size(view, 3) === 1) {
+      const { w } = this.#setting;
       return w.line(`let outer_${as} = ${place}; let y_${as} = 0 ${y}; let x_${as} = 0 ${x};`);
     }
-    this.#apartBy({ y: w.index(height), x: w.index(width) }, { place, as }, (axis) => axis === "y" ? y : x);
+    const sizes = { y: this.#size(view, 2), x: this.#size(view, 3) };
+    this.#apartBy(sizes, { place, as }, (axis) => axis === "y" ? y : x);
   }
 
   /** The same, for sizes that are expressions. */
@@ -298,13 +302,14 @@ export class Gather {
   ): void {
     const { w } = this.#setting, line = `line_${as}`;
     w.line(`let ${line} = ${place} / ${x}; let outer_${as} = ${line} / ${y};`);
-    w.line(`let y_${as} = ${line} % ${y} ${added("y")}; let x_${as} = ${place} % ${x} ${added("x")};`);
+    w.line(`let y_${as} = (${line} - outer_${as} * ${y}) ${added("y")};`);
+    w.line(`let x_${as} = (${place} - ${line} * ${x}) ${added("x")};`);
   }
 
   /** Returns the number of vertical and horizontal positions of an image in a phase. */
   #positions(images: BufferView, phases: Phases): Readonly<Record<Axis, string>> {
     const [y = 1, x = 1] = phases.sizes(images);
-    return { y: this.#index(y), x: this.#index(x) };
+    return { y: this.#number(images, "phase y", y), x: this.#number(images, "phase x", x) };
   }
 
   /** Decomposes a tap of a weight into its distances in a window. */
@@ -322,12 +327,12 @@ export class Gather {
   }
 
   #term(view: BufferView, dimension: number, text: string): string {
-    return `${text} * ${this.#index(view.strides[dimension] ?? 0)}`;
+    return `${text} * ${this.#number(view, `stride ${dimension}`, view.strides[dimension] ?? 0, dimension)}`;
   }
 
   /** Returns the condition that unsigned positions, which wrap to huge numbers below 0, are inside images. */
   #isInside(images: BufferView, place: (axis: Axis) => string): string {
-    const within = (axis: Axis, d: number) => `${place(axis)} < u32(${this.#index(size(images, d))})`;
+    const within = (axis: Axis, d: number) => `${place(axis)} < u32(${this.#size(images, d)})`;
     return `${within("y", 2)} && ${within("x", 3)}`;
   }
 
@@ -335,7 +340,20 @@ export class Gather {
     return this.#setting.bindings.load(view.buffer, place);
   }
 
-  #index(dim: Dim): string {
-    return this.#setting.w.index(dim);
+  #size(view: BufferView, dimension: number): string {
+    return this.#number(view, `size ${dimension}`, size(view, dimension), dimension);
+  }
+
+  #offset(view: BufferView): string {
+    return this.#number(view, "offset", view.offset);
+  }
+
+  /** A number of a view. The sizes of filters are part of the text: divisions by them are frequent. */
+  #number(view: BufferView, meaning: string, value: Dim, dimension = 0): string {
+    const { w, filter } = this.#setting;
+    if (view === filter && dimension >= 2) return w.index(value);
+    const number = this.#views.get(view) ?? this.#views.size;
+    this.#views.set(view, number);
+    return w.number(`${meaning} of view ${number}`, value);
   }
 }

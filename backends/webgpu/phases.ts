@@ -39,7 +39,7 @@ export class Phases {
 
   /** The depth of the product for this many channels. */
   depth(channels: Dim): string {
-    return `${this.w.index(channels)} * taps_y * taps_x`;
+    return `${this.w.number("summed channels", channels)} * taps_y * taps_x`;
   }
 
   prepare(): void {

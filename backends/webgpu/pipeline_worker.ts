@@ -55,6 +55,9 @@ export const compileJob = (sources: readonly ShaderSource[]): CompileJob => ({
 /** The message of the first thread that all threads have opened their devices, or failed to. */
 export const OPENED = null;
 
+/** The first message of a thread, which Deno delivers half a second late: jobs come after it. */
+const STARTED = null;
+
 /** The parameter words come first. */
 export const sourceOf = ({ code, memories }: Shader): ShaderSource => ({
   code,
@@ -110,7 +113,7 @@ async function work({ sources, words }) {
 }
 
 opened.catch(stopped).then(() => postMessage(${OPENED}));
-onmessage = ({ data: job }) => work(job).catch(stopped);
+onmessage = ({ data: job }) => job !== ${STARTED} && work(job).catch(stopped);
 `;
 
 /**
@@ -125,6 +128,7 @@ const opening = new Set();
 
 function start() {
   const worker = new Worker(script, { type: "module" });
+  worker.postMessage(${STARTED});
   opening.add(worker);
   worker.onerror = (event) => {
     event.preventDefault();

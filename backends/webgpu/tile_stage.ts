@@ -136,7 +136,7 @@ export class TileStage {
   #where(other: string, depth: string): readonly string[] {
     const { count, side, depth: step } = this.setting, { depth: size } = this.job;
     const isWhole = (size: Dim | string, by: number) =>
-      typeof size === "number" && size > 0 && size % by === 0;
+      !this.w.setting.ofAnySize && typeof size === "number" && size > 0 && size % by === 0;
     return [
       ...isWhole(count, side) ? [] : [`in_${other}`],
       ...isWhole(size, step) ? [] : [`in_${depth}`],

@@ -22,19 +22,21 @@ export function placeWorkgroup(
   step: number,
 ): WorkgroupCount {
   const { splits, depth } = job, batch = splits > 1 ? [...job.batch, splits] : job.batch;
-  w.line(`let rows = ${w.index(job.rows)}; let columns = ${w.index(job.columns)};`);
+  w.line(`let rows = ${w.number("rows", job.rows)}; let columns = ${w.number("columns", job.columns)};`);
   w.line(`let down = (rows + ${tile.rows - 1}) / ${tile.rows};`);
   w.line(`let across = (columns + ${tile.columns - 1}) / ${tile.columns};`);
   w.line(`var point = i32(${POINT});`);
-  w.line(`if (point >= down * across * ${w.index(product(batch))}) { return; }`);
+  w.line(`if (point >= down * across * ${w.number("batch", product(batch))}) { return; }`);
   w.line(`let column0 = (point % across) * ${tile.columns}; point = point / across;`);
   w.line(`let row0 = (point % down) * ${tile.rows}; point = point / down;`);
   for (const [d, size] of [...batch.entries()].reverse()) {
-    w.line(`let n${d} = point % ${w.index(size)}; point = point / ${w.index(size)};`);
+    const count = w.number(`batch ${d}`, size);
+    w.line(`let n${d} = point % ${count}; point = point / ${count};`);
   }
   job.prepare();
-  w.line(`let depth = ${typeof depth === "string" ? depth : w.index(depth)};`);
-  const steps = `((depth + ${step * splits - 1}) / ${step * splits})`;
+  w.line(`let depth = ${typeof depth === "string" ? depth : w.number("depth", depth)};`);
+  const together = w.number("depth of all parts together", step * splits);
+  const steps = `((depth + ${together} - 1) / ${together})`;
   if (splits > 1) w.line(`let part = n${batch.length - 1};`);
   w.line(`let from_depth = ${splits > 1 ? `part * ${steps} * ${step}` : "0"};`);
   w.line(`let to_depth = min(depth, from_depth + ${steps} * ${step});`);

@@ -35,6 +35,7 @@ export function openMain(w: ShaderWriter, threads: number): void {
     "fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) groups: vec3u, " +
       "@builtin(local_invocation_index) lane: u32) {",
   );
+  w.declareNumbers();
 }
 
 /**

@@ -51,7 +51,7 @@ function gridOf(
 /** Derives the counters of the grid's loops from `point`, the last loop's first; returns the number of points. */
 function openGrid(writer: ShaderWriter, loops: readonly Loop[]): Dim {
   const total = product(loops.map((loop) => loop.axis.size));
-  writer.line(`if (point >= ${writer.setting.bindings.parameters.count(total)}) { return; }`);
+  writer.line(`if (point >= ${writer.setting.bindings.parameters.number("points", total)}) { return; }`);
   for (const [at, { axis }] of [...loops.entries()].reverse()) {
     const counter = writer.counter(axis.symbol), size = at > 0 ? writer.index(axis.size) : undefined;
     writer.line(

@@ -1,7 +1,7 @@
 /**
- * The parameter words of a shader, binding 0: a zero, then the sizes of the call, the offsets of buffers and the lengths
- * of grids that the shader reads, in the order of its reads. Invariant: kernels that differ only in the offsets of their
- * buffers, and in how long their grids are, have the same text.
+ * The parameter words of a shader, binding 0: a zero, then the sizes of the call, the offsets of buffers and other
+ * numbers that the shader reads, in the order of its reads. Invariant: kernels that differ only in the offsets of their
+ * buffers, and in such numbers, have the same text.
  */
 import { itemSize } from "../../../lib/base/dtype.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
@@ -11,11 +11,11 @@ import { type Dim, evaluate, type Sym } from "../../../lib/sym/expr.ts";
 /** A parameter word that is zero, unknown to compilers. */
 export const UNKNOWN_ZERO = "params[0]";
 
-/** A parameter word: a size of the program by its index, the element offset of a buffer, or a number of points. */
+/** A parameter word: a size of the program by its index, the element offset of a buffer, or another number. */
 export type ParameterWord =
   | { readonly kind: "size"; readonly at: number }
   | { readonly kind: "offset"; readonly buffer: BufferId }
-  | { readonly kind: "count"; readonly points: Dim };
+  | { readonly kind: "number"; readonly value: Dim };
 
 /** The words of one shader. */
 export class Parameters {
@@ -36,9 +36,9 @@ export class Parameters {
     return this.#text(`offset ${buffer}`, { kind: "offset", buffer });
   }
 
-  /** The text that reads the number of points of the grid. */
-  count(points: Dim): string {
-    return this.#text("count", { kind: "count", points });
+  /** The text that reads a number, which has the same meaning in all kernels with this text. */
+  number(meaning: string, value: Dim): string {
+    return this.#text(meaning, { kind: "number", value });
   }
 
   #text(key: string, word: ParameterWord): string {
@@ -80,8 +80,8 @@ export function writeParameters(
         return sizes[word.at] ?? 0;
       case "offset":
         return elementsBefore(word.buffer);
-      case "count":
-        return evaluate(word.points, valueOf);
+      case "number":
+        return evaluate(word.value, valueOf);
       default:
         return word satisfies never;
     }

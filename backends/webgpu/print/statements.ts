@@ -39,6 +39,8 @@ export interface ShaderSetting {
   readonly points?: Points;
   /** How exponentials are computed; exact by default. */
   readonly exponentials?: "short";
+  /** Whether kernels with other sizes have the same text. */
+  readonly ofAnySize?: boolean;
 }
 
 /** One of four neighbours or all of them, the values that they do not share, and those that each passes to the next. */
@@ -56,6 +58,9 @@ const isExpression = (s: Statement): s is Expression =>
 
 const PARTS = ["x", "y", "z", "w"] as const;
 
+/** The line that declares numbers, until all of them are known. */
+const NUMBERS = "numbers;";
+
 /** Maximum number of statements of a divided loop after unrolling. */
 const SHORT = 48;
 
@@ -66,6 +71,8 @@ export class ShaderWriter {
   readonly helpers: ShaderFunctions;
   readonly #types = new Map<ValueId, ValueType>();
   readonly #numbers = new Map<ValueId, number>();
+  /** Numbers that the entry point declares, by name. */
+  readonly #declared = new Map<string, string>();
   readonly #counters = new Map<Sym, string>();
   readonly #accumulators: Accumulators;
   /** Whether the workgroup still runs together at this point. */
@@ -102,6 +109,22 @@ export class ShaderWriter {
     return indexText(d, (s) => this.#symbolName(s), this.helpers);
   }
 
+  /**
+   * A number that `meaning` identifies in the shader. Where kernels with other sizes have the same text, it is declared at
+   * the start of the entry point, unless it simplifies the text, as 0 and 1 do.
+   */
+  number(meaning: string, value: Dim): string {
+    const { ofAnySize, bindings: { parameters } } = this.setting;
+    if (!ofAnySize || typeof value !== "number" || value === 0 || value === 1) return this.index(value);
+    const text = parameters.number(meaning, value), name = `number_${/\d+/.exec(text)}`;
+    this.#declared.set(name, text);
+    return name;
+  }
+
+  declareNumbers(): void {
+    this.line(NUMBERS);
+  }
+
   #symbolName(s: Sym): string {
     if (s.node.kind !== "symbol") throw new InternalError(`Expected a symbol but found ${s}`);
     const { role } = s.node;
@@ -124,11 +147,12 @@ export class ShaderWriter {
 
   /** Declarations, helpers and the written function. */
   finish(): string {
+    const numbers = [...this.#declared].map(([name, text]) => `let ${name} = ${text};\n`);
     return [
       this.setting.bindings.declarations(),
       ...this.#accumulators.declarations(),
       this.helpers.text,
-      this.#text.toString(),
+      this.#text.toString().replace(`${NUMBERS}\n`, numbers.join("")),
     ]
       .join("\n");
   }
