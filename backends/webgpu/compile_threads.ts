@@ -45,15 +45,12 @@ export class CompileThreads {
 
   constructor(readonly limits: DeviceLimits) {}
 
-  /** Starts threads with devices, and passes the job, if any, to as many of them. */
+  /** Starts threads, and passes the job, if any, to as many of them. */
   request(request: ThreadRequest): void {
-    if (request.threads > 0) {
-      avoidOpenGl();
-      exitDirectly();
-    }
     this.#first ??= startWorker(this.limits);
     // Until the threads have opened their devices
-    this.#first?.ref();
+    if (request.isIdle) this.#first?.unref();
+    else this.#first?.ref();
     this.#first?.postMessage(request);
   }
 }
@@ -72,6 +69,8 @@ function avoidOpenGl(): void {
 }
 
 function startWorker(limits: DeviceLimits): Worker | null {
+  avoidOpenGl();
+  exitDirectly();
   try {
     const worker = new Worker(workerSource(limits), { eval: true });
     const stopped = (because: unknown) =>

@@ -27,6 +27,8 @@ export interface CompileJob {
 export interface ThreadRequest {
   /** Number of threads that work on the job. Without one, as many are started. */
   readonly threads: number;
+  /** Whether they open their devices only for a later request. */
+  readonly isIdle?: boolean;
   readonly job?: CompileJob;
 }
 
@@ -55,8 +57,8 @@ export const compileJob = (sources: readonly ShaderSource[]): CompileJob => ({
 /** The message of the first thread that all threads have opened their devices, or failed to. */
 export const OPENED = null;
 
-/** The first message of a thread, which Deno delivers half a second late: jobs come after it. */
-const STARTED = null;
+/** Messages to a thread before any job: the first one, which Deno delivers half a second late, and to open its device. */
+const WAKE = 0, OPEN = 1;
 
 /** The parameter words come first. */
 export const sourceOf = ({ code, memories }: Shader): ShaderSource => ({
@@ -85,18 +87,18 @@ export function pipelineDescriptor(
   return { label, layout, compute: { module, entryPoint: "main" } };
 }
 
-/** The script of a thread with a device, a module. */
+/** The script of a thread with a device, a module. Messages are `WAKE`, `OPEN` and jobs. */
 const compilerSource = (limits: DeviceLimits): string => `
 const pipelineDescriptor = ${pipelineDescriptor};
 const takes = ${takes};
 const stopped = (because) => postMessage(String(because));
 
+let opened;
+
 async function open() {
   const adapter = await navigator.gpu.requestAdapter({ powerPreference: "high-performance" });
   return adapter.requestDevice({ requiredLimits: ${JSON.stringify(limits)} });
 }
-
-const opened = open();
 
 async function work({ sources, words }) {
   const device = await opened, counts = new Int32Array(words);
@@ -112,8 +114,12 @@ async function work({ sources, words }) {
   }
 }
 
-opened.catch(stopped).then(() => postMessage(${OPENED}));
-onmessage = ({ data: job }) => job !== ${STARTED} && work(job).catch(stopped);
+onmessage = ({ data }) => {
+  if (data === ${WAKE}) return;
+  if (data !== ${OPEN}) return work(data).catch(stopped);
+  opened = open();
+  opened.catch(stopped).then(() => postMessage(${OPENED}));
+};
 `;
 
 /**
@@ -124,12 +130,11 @@ onmessage = ({ data: job }) => job !== ${STARTED} && work(job).catch(stopped);
 export const workerSource = (limits: DeviceLimits): string => `
 const { parentPort } = require("node:worker_threads"), others = [];
 const script = "data:text/javascript," + ${JSON.stringify(encodeURIComponent(compilerSource(limits)))};
-const opening = new Set();
+const told = new Set(), opening = new Set();
 
 function start() {
   const worker = new Worker(script, { type: "module" });
-  worker.postMessage(${STARTED});
-  opening.add(worker);
+  worker.postMessage(${WAKE});
   worker.onerror = (event) => {
     event.preventDefault();
     parentPort.postMessage(event.message);
@@ -144,9 +149,20 @@ function answer(opened) {
   if (opening.size === 0) parentPort.postMessage(${OPENED});
 }
 
-parentPort.on("message", ({ threads, job }) => {
+function open(worker) {
+  if (told.has(worker)) return;
+  told.add(worker);
+  opening.add(worker);
+  worker.postMessage(${OPEN});
+}
+
+parentPort.on("message", ({ threads, isIdle, job }) => {
   while (others.length < threads) others.push(start());
-  if (job) for (const each of others.slice(0, threads)) each.postMessage(job);
+  if (isIdle) return;
+  for (const each of others.slice(0, threads)) {
+    open(each);
+    if (job) each.postMessage(job);
+  }
   answer();
 });
 `;

@@ -76,11 +76,12 @@ export class Pipelines {
   }
 
   /**
-   * Starts the thread that starts the others. Once an inspector is connected, with which functions are captured, a
-   * worker of Deno's starts half a second later, and gets its first message another half a second after that.
+   * Starts threads without devices. Workers of Deno's that others start, or that start after an inspector is connected,
+   * with which functions are captured, do so half a second late, and get their first message another half later.
    */
   expectCompilation(): void {
-    if (this.#mostThreads >= 2) this.#threads.request({ threads: 0 });
+    const threads = this.#mostThreads;
+    if (threads >= 2) this.#threads.request({ threads, isIdle: true });
   }
 
   /** Starts threads for many pipelines to come: drivers take a second to open the devices of these. */
