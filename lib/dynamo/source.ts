@@ -5,7 +5,10 @@
  */
 
 import type { Tagged } from "../base/tagged.ts";
+import type { LiveCell } from "./frame/info.ts";
 import type { BytesPart } from "./guards/bytes.ts";
+
+export type { LiveCell };
 
 /** The kinds of places in the state that a call sees. */
 interface Places {
@@ -55,12 +58,6 @@ export type EntryPart =
   | "keyLeft"
   | "valueLeft"
   | "last";
-
-/** A variable of an enclosing scope that can be read and written from outside. */
-export interface LiveCell {
-  readonly get: () => unknown;
-  readonly set: (value: unknown) => void;
-}
 
 /** Reads a private member. */
 export interface PrivateReader {

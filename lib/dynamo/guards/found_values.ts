@@ -8,7 +8,7 @@ import { metaText } from "../../graph/print.ts";
 import { ambientState } from "../ambient.ts";
 import { timeZoneSetting } from "../../base/locale.ts";
 import { flagsText } from "./flags.ts";
-import { type Fact, hostLeafText } from "./guard.ts";
+import { type Fact, functionName, hostLeafText } from "./guard.ts";
 import { type GuardReader, type RefusedCall, sizesIn, tensorAt } from "./guard_reader.ts";
 import { dimensionsMarked } from "../cache/dimension_marks.ts";
 import type { HostExpression, HostLeaf } from "../variables/host_number.ts";
@@ -233,9 +233,4 @@ export function valueText(value: unknown): string {
     return (typeof maker === "function" && functionName(maker, "")) || "an object";
   }
   return Object.is(value, -0) ? "-0" : String(value);
-}
-
-function functionName(fn: object, unnamed = "<anonymous>"): string {
-  const name: unknown = types.isProxy(fn) ? null : Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
-  return typeof name === "string" && name !== "" ? name : unnamed;
 }

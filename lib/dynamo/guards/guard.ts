@@ -3,6 +3,7 @@
  * (text.ts) and compile to one check function (check.ts). Invariant: a guard only reads plain data: testing it runs
  * no user code.
  */
+import { types } from "node:util";
 import type { DType } from "../../base/dtype.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import type { ShapeEnv } from "../../sym/shape_env.ts";
@@ -196,8 +197,7 @@ export function factText(fact: Fact): string {
       return `___check_leaf(${
         [
           sourceText(fact.source),
-          ...fact.hooks.before.map(functionName),
-          ...fact.hooks.after.map(functionName),
+          ...[...fact.hooks.before, ...fact.hooks.after].map((hook) => functionName(hook)),
         ].join(", ")
       })`;
     case "made":
@@ -273,10 +273,10 @@ function cellText(place: CellPlace): string {
   return place.kind === "live" ? "C" : sourceText(place.source);
 }
 
-/** Returns the printed name of a function. Reading a plain property runs no user code. */
-function functionName(fn: object): string {
-  const name: unknown = Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
-  return typeof name === "string" && name !== "" ? name : "<anonymous>";
+/** Returns the printed name of a function. Runs no code of the program. */
+export function functionName(fn: object, unnamed = "<anonymous>"): string {
+  const name: unknown = types.isProxy(fn) ? null : Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
+  return typeof name === "string" && name !== "" ? name : unnamed;
 }
 
 function keyText(key: string | symbol): string {

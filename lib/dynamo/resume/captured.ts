@@ -5,6 +5,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import type { FreeForm } from "../bytecode/print_types.ts";
+import type { FreeBinding } from "../frame/info.ts";
 import { infoOf } from "../functions/functions.ts";
 import type { Frame } from "../trace/interpreter.ts";
 
@@ -36,19 +37,26 @@ export function capturedBy(
       const bound = info.free[index];
       return { form: bound?.kind === "cell" ? "cell" : "value", value: undefined };
     }
-    const found = info.binding(index);
-    switch (found.kind) {
-      case "value":
-        return { form: "value", value: found.value };
-      case "cell":
-        return { form: "live", value: found.cell };
-      case "private":
-        return { form: "private", value: found.access };
-      case "pending":
-      case "unreachable":
-        return { form: "value", value: undefined };
-      default:
-        return found satisfies never;
-    }
+    return capturedValue(info.binding(index), () => ({ form: "value", value: undefined }));
   });
+}
+
+/** A free variable; `missing` gets the reason if it is not available. */
+export function capturedValue(
+  found: FreeBinding,
+  missing: (because: string) => CapturedValue,
+): CapturedValue {
+  switch (found.kind) {
+    case "value":
+      return { form: "value", value: found.value };
+    case "cell":
+      return { form: "live", value: found.cell };
+    case "private":
+      return { form: "private", value: found.access };
+    case "pending":
+    case "unreachable":
+      return missing(found.because);
+    default:
+      return found satisfies never;
+  }
 }

@@ -11,6 +11,7 @@ import type { CodeObject } from "../bytecode/code.ts";
 import type { Register } from "../bytecode/instruction.ts";
 import { doneByThrowing } from "../bytecode/effects.ts";
 import { UNINITIALIZED as TDZ } from "../bytecode/runtime.ts";
+import { type CapturedValue, capturedValue } from "./captured.ts";
 import { cellOfBox, isBox } from "./cells.ts";
 import { infoOf } from "../functions/functions.ts";
 import { noteBox, noteFunction } from "../disk_cache/noted_reads.ts";
@@ -172,23 +173,12 @@ function plainFrame(plan: ResumePlan, frame: number, args: readonly unknown[]): 
     else captured.set(p.index, { form: p.form, value: args[i] });
   });
   const info = planned.real ?? (typeof callee === "function" ? infoOf(callee) : null);
-  const free = planned.code.free.map((_, index): { form: FreeForm; value: unknown } => {
+  const free = planned.code.free.map((_, index): CapturedValue => {
     if (planned.bindings === "made") return captured.get(index) ?? { form: "value", value: undefined };
     if (!info || !("binding" in info)) return { form: "value", value: undefined };
-    const found = info.binding(index);
-    switch (found.kind) {
-      case "value":
-        return { form: "value", value: found.value };
-      case "cell":
-        return { form: "live", value: found.cell };
-      case "private":
-        return { form: "private", value: found.access };
-      case "pending":
-      case "unreachable":
-        throw new TypeError(found.because);
-      default:
-        return found satisfies never;
-    }
+    return capturedValue(info.binding(index), (because) => {
+      throw new TypeError(because);
+    });
   });
   return { planned, registers, free, callee, construction };
 }
