@@ -1,6 +1,7 @@
 /**
  * Guards on sizes, as data and as text. Invariant: two guards with the same text are equivalent.
  */
+import type { Tagged } from "../base/tagged.ts";
 import type { Dim, Sym } from "./expr.ts";
 import { isUnbacked } from "./decide.ts";
 import type { Range } from "./terms.ts";
@@ -18,25 +19,16 @@ export interface SizeSource {
   readonly part: SourcePart;
 }
 
-/** A condition for a call to be served by the traced program. `text` is the printed guard. */
-export type SizeGuard =
+interface Conditions {
   /** A symbol's own source lies in a range, ends included. */
-  | {
-    readonly kind: "range";
-    readonly symbol: Sym;
-    readonly lower: number;
-    readonly upper: number;
-    readonly text: string;
-  }
+  range: { symbol: Sym; lower: number; upper: number };
   /** A source holds the value of an expression over other sources' symbols (or a constant). */
-  | { readonly kind: "source"; readonly source: SizeSource; readonly equals: Dim; readonly text: string }
-  | {
-    readonly kind: "relation";
-    readonly relation: "eq" | "ne" | "le";
-    readonly left: Dim;
-    readonly right: Dim;
-    readonly text: string;
-  };
+  source: { source: SizeSource; equals: Dim };
+  relation: { relation: "eq" | "ne" | "le"; left: Dim; right: Dim };
+}
+
+/** A condition for a call to be served by the traced program. `text` is the printed guard. */
+export type SizeGuard = Tagged<{ [K in keyof Conditions]: Conditions[K] & { text: string } }>;
 
 /** Returns whether a guard is about a size that is known only during a call. */
 export function mentionsUnbacked(guard: SizeGuard): boolean {
