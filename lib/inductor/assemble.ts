@@ -5,9 +5,9 @@
 import { config } from "../base/config.ts";
 import { itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
-import type { BufferDecl, BufferId, Kernel, Program, ProgramGuard, Statement } from "../loops/ir.ts";
+import type { BufferDecl, BufferId, Kernel, Program, ProgramGuard } from "../loops/ir.ts";
 import { cachedAnalysis } from "../loops/canonical_form.ts";
-import { usesOf } from "../loops/uses.ts";
+import { allOf, usesOf } from "../loops/uses.ts";
 import { type Dim, freeSymbols, mul, type Sym } from "../sym/expr.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { OutputValue } from "./lowering.ts";
@@ -143,13 +143,9 @@ function sizesOf(buffers: readonly BufferDecl[], kernels: readonly Kernel[], are
 /** The sizes and offsets in statements that are not constants, without duplicates. */
 const sizesIn = cachedAnalysis((body) => {
   const found = new Set<Dim>();
-  const walk = (list: readonly Statement[]): void => {
-    for (const s of list) {
-      if (s.kind === "loop") found.add(s.axis.size);
-      if (s.kind === "loop" || s.kind === "masked") walk(s.body);
-      else if (s.kind === "load" || s.kind === "store" || s.kind === "index") found.add(s.index);
-    }
-  };
-  walk(body);
+  for (const s of allOf(body)) {
+    if (s.kind === "loop") found.add(s.axis.size);
+    else if ("index" in s) found.add(s.index);
+  }
   return [...found].filter((each) => typeof each !== "number");
 });

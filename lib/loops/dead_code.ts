@@ -3,7 +3,7 @@
  * stores or its results are used.
  */
 import type { Loop, Statement, ValueId } from "./ir.ts";
-import { indirect, valuesOf } from "./uses.ts";
+import { accessesOf, indirect, valuesOf } from "./uses.ts";
 
 /** The live part of a statement list. */
 export function removeDead(statements: readonly Statement[]): readonly Statement[] {
@@ -42,8 +42,5 @@ function loop(s: Loop, used: Set<ValueId>): Loop | undefined {
   return { ...s, order, reductions, body };
 }
 
-function hasStore(statements: readonly Statement[]): boolean {
-  return statements.some((s) =>
-    s.kind === "store" || ((s.kind === "loop" || s.kind === "masked") && hasStore(s.body))
-  );
-}
+const hasStore = (statements: readonly Statement[]): boolean =>
+  accessesOf(statements).some(({ kind }) => kind === "store");
