@@ -815,6 +815,30 @@ export const everyday: Corpus = {
       see(read(each), write(each), read(each), sizes.size, weak.get(x.shape));
     }
   },
+  "keys and reasons that the runtime gives its objects"({ compile, attempt }) {
+    const uses: ((x: Tensor) => unknown)[] = [
+      (
+        x,
+      ) => [
+        x.add(1),
+        ...[new AbortController(), new TextEncoder()].map((each) => Reflect.ownKeys(each).length),
+      ],
+      (x) => {
+        const controller = new AbortController();
+        controller.abort();
+        return [
+          x.add(1),
+          controller.signal.aborted,
+          `${controller.signal.reason}`,
+          Object.keys({ ...controller }),
+        ];
+      },
+    ];
+    for (const use of uses) {
+      const run = compile(use);
+      for (const x of [v(1), v(2)]) attempt(() => run(x));
+    }
+  },
 };
 
 const HELD = { size: 3 }, REFERENCE = new WeakRef(HELD);
@@ -974,5 +998,36 @@ export const unbroken: Corpus = {
       const { frozen, list, own, found } = run(x);
       see(found, state.get(frozen.made), own() === list, [frozen, list, own].map((each) => marked.has(each)));
     }
+  },
+  "a controller of the call, aborted or not"({ compile, see }) {
+    const run = compile((xs: readonly Tensor[], stop: number) => {
+      const controller = new AbortController(), { signal } = controller, made: Tensor[] = [];
+      for (const [i, x] of xs.entries()) {
+        if (signal.aborted) break;
+        made.push(x.mul(2));
+        if (i === stop) controller.abort(`after ${i}`);
+      }
+      controller.abort("late");
+      try {
+        signal.throwIfAborted();
+      } catch (reason) {
+        return {
+          made,
+          reason,
+          signal,
+          isSame: controller.signal === signal,
+          is: signal instanceof AbortSignal,
+        };
+      }
+      return { made, signal };
+    });
+    for (const stop of [1, 5]) {
+      const { signal, ...rest } = run([v(1), v(2), v(3)], stop);
+      see(rest, signal.aborted, signal.reason);
+    }
+    const handed = compile((x: Tensor) => [new AbortController(), x.add(1)] as const),
+      [controller] = handed(v(1));
+    controller.abort();
+    see(controller.signal.aborted, handed(v(2))[0].signal.aborted);
   },
 };

@@ -36,6 +36,7 @@ import * as polyfills from "./polyfills.ts";
 import { addArrays } from "../trace/builtins/arrays.ts";
 import { addCollections } from "../trace/builtins/collections.ts";
 import { addIterators } from "../trace/builtins/iterators.ts";
+import { addAborts } from "../trace/builtins/aborts.ts";
 import { addBuffers } from "../trace/builtins/buffers.ts";
 import { addTypedArrays } from "../trace/builtins/typed_arrays.ts";
 import { addJson } from "../trace/builtins/json.ts";
@@ -108,6 +109,7 @@ function models(): ModelTable {
   addJobs(made);
   addDisposables(made);
   addUrls(made);
+  addAborts(made);
   addTextCodecs(made);
   addWeak(made);
   addClones(made);

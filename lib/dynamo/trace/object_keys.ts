@@ -19,7 +19,9 @@ import { namesElement, typedElement } from "./typed_elements.ts";
 export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable" | "all" = "all"): Key[] {
   refuseOpaque(object);
   // Classes of the runtime mark their instances by keys of their own
-  if (object.exotic.kind === "native" && object.exotic.text) breakGraph("builtin", "the keys of a URL");
+  if (object.exotic.kind === "native" && programKeys(object.exotic.made).length > 0) {
+    breakGraph("builtin", "the keys of an object of the runtime");
+  }
   refuseBytes(object);
   if (which === "all") refuseStack(object, "stack");
   const keys: Key[] = [];

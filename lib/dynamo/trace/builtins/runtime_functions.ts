@@ -14,6 +14,7 @@ import type { BuiltinModel, Interpreter } from "../interpreter.ts";
 import { memberSource } from "../private_members.ts";
 import { knownElements, typedOf } from "../typed_elements.ts";
 import { numbersObject } from "../memory.ts";
+import { attributeOfAbortable } from "./aborts.ts";
 import { constructNative } from "./internationalization.ts";
 import { textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
@@ -73,7 +74,7 @@ function accessTo(getter: object): PrivateAccess {
 
 /** An attribute of an object from outside. */
 function attribute(m: Interpreter, object: Value, name: string, ...[getter]: [getter: object]): Value {
-  const known = attributeOfUrl(m, object, getter);
+  const known = attributeOfUrl(m, object, getter) ?? attributeOfAbortable(object, name);
   if (known) return known;
   if (object.kind !== "object" || !object.real || !object.source) {
     return breakGraph("builtin", `${name} of another object`);
