@@ -144,6 +144,7 @@ test("matrix products in several blocks of K and of rows, with accumulation", ()
   for (const layout of ["nnn", "tnn", "ntn"]) {
     checkProduct("gemm_f32", { m: 20, n: 70, k: 1100, layout });
     checkProduct("gemm_f32", { m: 600, n: 66, k: 530, layout, accumulate: true, threads: 3 });
+    checkProduct("gemm_f32", { m: 600, n: 48, k: 530, layout });
   }
 });
 

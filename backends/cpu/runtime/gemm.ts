@@ -133,8 +133,8 @@ INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bo
     const Part part = part_b(p, k0, k0 + kc, n, n + cols, s.filled_b);
     if (part.cs != 1 || lanes < VL) pack_b(kc, part.at, part.rs, part.cs, cols, lb, panel);
     else {
-      // The first tile packs what others read
-      if (m1 - m0 >= (q.kept > 1 ? MR : 3 * MR)) packed = panel;
+      // The first tile packs what others read: always for other blocks of rows, else unless rows of B are near each other
+      if (q.near < q.mpanels ? m1 - m0 >= MR : m1 - m0 >= 3 * MR && part.rs > 2 * NR) packed = panel;
       b = part.at;
       lb = part.rs;
     }

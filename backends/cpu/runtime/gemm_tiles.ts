@@ -116,12 +116,24 @@ INL void transpose8(const float* s, L lds, float* d, L ldd) {
 }
 #endif
 
+// The lanes from number n on.
+INL Bits lanes_from(L n) {
+  Bits lane;
+  UNROLL for (int l = 0; l < VL; l++) lane[l] = l;
+  return lane >= (Bits) {} + (int) n;
+}
+
 // A kc x cols part of B, element (k, j) at b[k*rs + j*cs], to d[k*width + j], zeros from cols to width.
 OUTL void pack_b(L kc, const T* b, L rs, L cs, L cols, L width, T* d) {
   if (cs == 1) {
     for (L k = 0; k < kc; k++) {
       L j = 0;
       for (; j + VL <= cols; j += VL) st(d + k * width + j, ld(b + k * rs + j));
+      // Whole vectors also at the end of rows that others follow
+      if (j < cols && j + VL <= width && (kc - 1 - k) * rs >= VL) {
+        st(d + k * width + j, (V) ((Bits) ld(b + k * rs + j) & ~lanes_from(cols - j)));
+        continue;
+      }
       for (; j < cols; j++) d[k * width + j] = b[k * rs + j];
       for (; j < width; j++) d[k * width + j] = 0;
     }
@@ -187,12 +199,6 @@ template <int count, int from, class AT> INL void all_lane_sums(V* v, AT at) {
   enum { left = count - from, n = left >= 16 && VL >= 16 ? 16 : left >= 8 && VL >= 8 ? 8 : left >= 4 && VL >= 4 ? 4 : left >= 2 ? 2 : 1 };
   lane_sums<n>(v + from, [&](int i, T sum) { at(from + i, sum); });
   if constexpr (from + n < count) all_lane_sums<count, from + n>(v, at);
-}
-// The lanes from number n on.
-INL Bits lanes_from(L n) {
-  Bits lane;
-  UNROLL for (int l = 0; l < VL; l++) lane[l] = l;
-  return lane >= (Bits) {} + (int) n;
 }
 template <int mr, int nr>
 OUTL void dots(L kc, const T* a, L lda, const T* b, L ldb, T* c, L crs, L ccs, bool add) {
