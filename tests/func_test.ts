@@ -73,6 +73,34 @@ Deno.test("outer passes differentiate through transforms", () => {
   near(outer, vector([4, 4, 4]), "of an argument");
 });
 
+Deno.test("without gradients around them, transforms give outer passes constants", () => {
+  const cube = (x: Tensor) => x.pow(3), one = tensor(1, { dtype: "float32" });
+  const shifts: Readonly<Record<string, (x: Tensor) => unknown>> = {
+    grad: (x) => func.grad(cube)(x),
+    value: (x) => func.gradAndValue(cube)(x)[1],
+    vjp: (x) => func.vjp(cube, x)[0],
+    jvp: (x) => func.jvp(cube, [x], [one])[1],
+  };
+  for (const [name, shift] of Object.entries(shifts)) {
+    const f = (x: Tensor) => x.pow(3).sub(noGrad(() => shift(x)) as Tensor);
+    for (const run of [func.grad(f), compile(func.grad(f))]) {
+      assertEquals(run(tensor(1.5)).item(), 6.75, name);
+    }
+  }
+  const auxiliary = (x: Tensor) => func.jacfwd((x: Tensor) => [x, x.cos()], { hasAux: true })(x) as Tensor[];
+  assertEquals(compile(auxiliary)(tensor([1.5])).map((each) => each.requiresGrad), [false, false]);
+});
+
+Deno.test("arguments to differentiate with respect to are different ones, at least one", () => {
+  const product = (x: Tensor, y: Tensor) => x.mul(y).sum(), x = tensor([1.5]);
+  for (const transform of [func.grad, func.jacrev, func.jacfwd, func.hessian]) {
+    for (const argnums of [[], [0, 0], [0, -2]]) {
+      assertThrows(() => transform(product, { argnums })(x, x), DynError, "Expected different argnums");
+    }
+    assertThrows(() => transform(product, { argnums: 2 })(x, x), DynError, "below 2");
+  }
+});
+
 Deno.test("products with Jacobians, forward and backward", () => {
   const f = (x: Tensor, y: Tensor) => [x.sin().mul(y), x.dot(y)] as const;
   const [value, pull] = func.vjp(f, x, y);

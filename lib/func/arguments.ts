@@ -9,7 +9,7 @@ import { flatten, leafCount, type TreeSpec, unflatten } from "../base/tree.ts";
 import { isTraced, ownHistory } from "../autograd/batches/over_batch.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
 import { carryTangents } from "../tensor/tangents.ts";
-import { enableGrad } from "../tensor/modes.ts";
+import { enableGrad, isGradEnabled } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
 /** One argument, or several, by position. */
@@ -24,10 +24,21 @@ export type Chosen<A extends readonly unknown[], P extends Positions> = P extend
 export interface Primals {
   readonly args: readonly unknown[];
   readonly tensors: readonly Tensor[];
-  /** Whether gradients reach the given arguments. */
+  /** Whether gradients reach the given arguments: not under `noGrad`. */
   readonly isInner: boolean;
   /** Arranges values for the tensors in the structure of the selected arguments. */
   readonly arranged: (values: readonly unknown[]) => unknown;
+}
+
+/** Returns the places of selected arguments. Throws DynError for none, for one twice, and for one out of range. */
+export function placesOf(owner: string, positions: Positions, count: number): readonly number[] {
+  const places = [positions].flat().map((position) => {
+    const at = position < 0 ? position + count : position;
+    if (Number.isInteger(at) && at >= 0 && at < count) return at;
+    throw new DynError(`Expected argnums of ${owner} below ${count} but found ${position}`);
+  });
+  if (places.length > 0 && new Set(places).size === places.length) return places;
+  throw new DynError(`Expected different argnums of ${owner}, at least one, but found [${positions}]`);
 }
 
 /**
@@ -36,11 +47,8 @@ export interface Primals {
  */
 export function primalsOf(owner: string, given: readonly unknown[], positions: Positions): Primals {
   const args = [...given], tensors: Tensor[] = [], specs: TreeSpec[] = [];
-  for (const position of [positions].flat()) {
-    const at = position < 0 ? position + given.length : position;
-    if (!Number.isInteger(at) || at < 0 || at >= given.length) {
-      throw new DynError(`Expected argnums of ${owner} below ${given.length} but found ${position}`);
-    }
+  const places = placesOf(owner, positions, given.length);
+  for (const at of places) {
     const { leaves, spec } = flatten(given[at], isTensor);
     const own = leaves.map((leaf): Tensor => {
       if (!isTensor(leaf) || !isDifferentiable(leaf.dtype)) {
@@ -66,7 +74,7 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
     return typeof positions === "number" ? parts[0] : parts;
   };
   // The original arguments, rather than their replacements, decide whether gradients flow on
-  const isInner = [positions].flat().some((at) => requiresGradIn(given.at(at)));
+  const isInner = isGradEnabled() && places.some((at) => requiresGradIn(given[at]));
   return { args, tensors, isInner, arranged };
 }
 

@@ -9,8 +9,8 @@ import { flatten, type TreeSpec, unflatten } from "../base/tree.ts";
 import { eye, stack } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { isTraced } from "../autograd/batches/over_batch.ts";
-import { auxiliaryOf, type Chosen, type Positions } from "./arguments.ts";
-import { type AnyFunction, jvp, linearize, vjpOf } from "./transforms.ts";
+import { auxiliaryOf, type Chosen, placesOf, type Positions } from "./arguments.ts";
+import { type AnyFunction, jvp, linearized, settledTree, vjpOf } from "./transforms.ts";
 import { vmap } from "./vmap.ts";
 
 /** Options of Jacobians: the arguments to differentiate with respect to, and how. */
@@ -56,7 +56,7 @@ export function jacrev<A extends readonly unknown[]>(
   const options = trailing<JacobianOptions>("jacrev", { positional: NAMES, named: ["chunkSize"] }, given);
   const { argnums = 0, hasAux = false, chunkSize = null } = options;
   return (...args) => {
-    const { of, by } = partOf(f, args, argnums);
+    const { of, by } = partOf("jacrev", f, { args, argnums });
     const { value, pull, auxiliary } = vjpOf(of, by, hasAux);
     const { leaves: inputs, spec: form } = flatten(by, isTensor), tensors = inputs.filter(isTensor);
     const { leaves, spec } = flatten(value, isTensor), outputs = leaves.filter(isTensor);
@@ -95,16 +95,17 @@ export function jacfwd<A extends readonly unknown[]>(
 ): (...args: A) => unknown {
   const { argnums = 0, hasAux = false } = trailing<ForwardOptions>("jacfwd", NAMES, given);
   return (...args) => {
-    const { of, by } = partOf(f, args, argnums), aside: { auxiliary: unknown } = { auxiliary: undefined };
+    const { of, by } = partOf("jacfwd", f, { args, argnums }),
+      aside: { auxiliary: unknown } = { auxiliary: undefined };
     if (!isTraced()) {
       const { all, auxiliary } = pushedAtOnce(of, by, { argnums, hasAux });
       return hasAux ? [all, auxiliary] : all;
     }
-    const [value, push] = linearize((...primals: readonly unknown[]) => {
+    const { value, push, isInner } = linearized((...primals: readonly unknown[]) => {
       const found = auxiliaryOf("jacfwd", of(...primals), hasAux);
       aside.auxiliary = found.auxiliary;
       return found.value;
-    }, ...by);
+    }, by);
     const { leaves: inputs, spec: form } = flatten(by, isTensor), tensors = inputs.filter(isTensor);
     const { leaves, spec } = flatten(value, isTensor), outputs = leaves.filter(isTensor);
     const zeros = tensors.map((each) => each.detach().mul(0));
@@ -123,7 +124,7 @@ export function jacfwd<A extends readonly unknown[]>(
       return only(unflatten(form, parts), argnums);
     });
     const all = unflatten(spec, jacobians);
-    return hasAux ? [all, aside.auxiliary] : all;
+    return hasAux ? [all, settledTree(aside.auxiliary, isInner)] : all;
   };
 }
 
@@ -179,11 +180,11 @@ export function hessian<A extends readonly unknown[]>(
 
 /** A function of some arguments, with the others fixed. */
 function partOf<A extends readonly unknown[]>(
+  owner: string,
   f: AnyFunction<A>,
-  args: A,
-  argnums: Positions,
+  { args, argnums }: { readonly args: A; readonly argnums: Positions },
 ): { readonly of: (...by: readonly unknown[]) => unknown; readonly by: readonly unknown[] } {
-  const positions = [argnums].flat().map((at) => at < 0 ? at + args.length : at);
+  const positions = placesOf(owner, argnums, args.length);
   const of = (...by: readonly unknown[]): unknown => {
     const all: unknown[] = [...args];
     positions.forEach((at, k) => all[at] = by[k]);

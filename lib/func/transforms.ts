@@ -130,7 +130,7 @@ function settled(value: Tensor, isInner: boolean): Tensor {
 }
 
 /** Returns auxiliary output without the history of its transform. */
-function settledTree(auxiliary: unknown, isInner: boolean): unknown {
+export function settledTree(auxiliary: unknown, isInner: boolean): unknown {
   if (auxiliary === undefined) return undefined;
   return mapTree(auxiliary, (leaf) => isTensor(leaf) ? settled(leaf, isInner) : leaf, isTensor);
 }
@@ -302,14 +302,15 @@ export function linearize<A extends readonly unknown[]>(
 }
 
 /** A function that is linear around primals. */
-interface Linearized {
+export interface Linearized {
   readonly value: unknown;
   readonly push: (...tangents: readonly unknown[]) => unknown;
   /** Whether its results have histories. */
   readonly isInner: boolean;
 }
 
-function linearized<A extends readonly unknown[]>(f: AnyFunction<A>, primals: A): Linearized {
+/** As `linearize`, for primals in a list. */
+export function linearized<A extends readonly unknown[]>(f: AnyFunction<A>, primals: A): Linearized {
   checkFunction(f, "of tensors to differentiate");
   const given = primalsOf("linearize", primals, primals.map((_, k) => k));
   const { tensors, arranged, seeds, pulled } = enableGrad(() => {
