@@ -14,6 +14,7 @@ import {
   safetensors,
   save,
   setRngState,
+  type Tensor,
   tensor,
 } from "../mod.ts";
 
@@ -149,4 +150,30 @@ Deno.test("values that cannot be saved or read are named by their place, and an 
     assertThrows(() => Reflect.apply(save, null, [file, {}]), DynError, "Expected a path to write to");
     safetensors.save({ w: tensor([1.5]) }, file);
     assertEquals(Object.keys(Object(load(file))), ["w"]);
+  }));
+
+Deno.test("other readers find the tensors of a saved state dict under their keys, in their shapes", () =>
+  inFolder((file) => {
+    const model = new nn.Sequential(new nn.Linear(2, 3), new nn.BatchNorm1d(3)), state = model.stateDict();
+    const textOf = (tensors: Record<string, Tensor>) =>
+      Object.entries(tensors).map(([key, { shape }]) => `${key} [${shape}]`).sort();
+    save(state, file);
+    assertEquals(textOf(safetensors.load(file)), textOf(state));
+    // Names that several places have, memory seen in several ways, and a name that the format reserves
+    const w = randn(2, 3), part = randn(4);
+    const tree = {
+      "a.b": w,
+      a: { b: w.clone() },
+      list: [part.at("1:"), part],
+      t: w.t(),
+      __metadata__: randn(1),
+    };
+    save(tree, file);
+    assertEquals(textOf(safetensors.load(file)), [
+      "__metadata__' [1]",
+      "a.b [2,3]",
+      "a.b' [2,3]",
+      "list.0 [4]",
+    ]);
+    assert(load<typeof tree>(file).t.equal(tree.t) && load<typeof tree>(file).list[0]?.equal(part.at("1:")));
   }));

@@ -27,9 +27,9 @@ Deno.test("a loader takes arrays and options by position and name", () => {
   assertEquals([lists(sampled), sampled.length], [[[4, 0], [4]], 2]);
   const joined = new data.DataLoader<number, string>(numbers, {
     batchSize: 3,
-    collateFn: (s) => s.join("-"),
+    collateFn: (s: number[]) => s.reverse().join("-"),
   });
-  assertEquals([...joined], ["0-1-2", "3-4"]);
+  assertEquals([...joined], ["2-1-0", "4-3"]);
   assertThrows(() => new data.DataLoader(numbers, 0), DynError, "batchSize");
   assertThrows(() => new data.DataLoader(numbers, { shuffle: true, sampler: [0] }), DynError, "both");
   assertThrows(

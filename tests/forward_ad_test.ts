@@ -262,19 +262,18 @@ class Doubled extends autograd.Function {
     return [a.mul(b), a.add(k)];
   }
 
-  static override setupContext(context: autograd.FunctionContext, inputs: readonly never[]): void {
-    const [a, b] = inputs;
-    context.saveForForward(a ?? null, b ?? null);
-    context.saveForBackward(b ?? null);
+  static override setupContext(context: autograd.FunctionContext, [a, b]: [Tensor, Tensor, number]): void {
+    context.saveForForward(a, b);
+    context.saveForBackward(b, null);
   }
 
   static override backward(
-    context: autograd.FunctionContext,
+    context: autograd.FunctionContext<[Tensor, null]>,
     grad: Tensor,
     other: Tensor,
   ): (Tensor | null)[] {
-    const [b] = context.savedTensors;
-    return [b ? grad.mul(b).add(other) : null, null, null];
+    const [b, none] = context.savedTensors;
+    return [grad.mul(b).add(other), none, null];
   }
 
   static override jvp(context: autograd.FunctionContext, a: Tensor, b: Tensor, k: null): Tensor[] {

@@ -552,6 +552,13 @@ class Holder<M extends nn.Module> extends nn.Module {
   }
 }
 
+/** Called within its own class. */
+class Again extends nn.Module {
+  override forward(x: Tensor, times = 1): [Tensor, number] {
+    return times > 1 ? [this.call(x, times - 1)[0].mul(2), times] : [x, times];
+  }
+}
+
 class Twice extends Holder<nn.Linear> {
   fast(x: Tensor): Tensor {
     return compile(this, { backend: "eager" })(this.forward(x));
@@ -578,6 +585,8 @@ Deno.test("a compiled module is called itself, and otherwise equals the module, 
     called: [Tensor, Tensor] = both.call(x, x),
     one: Tensor = two.call(x);
   assert(plain[0].equal(x) && called[1].equal(x) && one.equal(x));
+  const listed: Tensor = new nn.ModuleList().append(linear).at(0).call(x);
+  assert(listed.equal(expected) && new Again().call(x, 3)[0].equal(x.mul(4)));
   const sum = (of: nn.Module & { call(x: Tensor): Tensor }): number => of.call(x).sum().item();
   assertEquals(sum(fast), sum(linear));
   const holder = new Holder(linear), held: Tensor = compile(holder, { backend: "eager" })(x);

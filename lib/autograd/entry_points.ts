@@ -33,6 +33,9 @@ export interface GradOptions extends BackwardOptions {
   readonly isGradsBatched?: boolean | undefined;
 }
 
+/** Options of `autograd.grad` for inputs that all contribute. */
+type ContributingOptions = GradOptions & { readonly allowUnused?: false | undefined };
+
 const BACKWARD_OPTIONS = [
   "gradTensors",
   "retainGraph",
@@ -69,6 +72,19 @@ export function backward(
  * Returns gradients of outputs with respect to inputs, like `torch.autograd.grad`; the `.grad` of leaves is unchanged.
  * Throws DynError for an input that does not contribute, unless `allowUnused`.
  */
+export function grad(
+  outputs: Tensor | readonly Tensor[],
+  inputs: Tensor | readonly Tensor[],
+  gradOutputs?: Gradients | ContributingOptions,
+  trailing?: ContributingOptions,
+): Tensor[];
+/** With `allowUnused`, gradients of inputs that do not contribute are null. */
+export function grad(
+  outputs: Tensor | readonly Tensor[],
+  inputs: Tensor | readonly Tensor[],
+  gradOutputs?: Gradients | GradOptions,
+  trailing?: GradOptions,
+): (Tensor | null)[];
 export function grad(
   outputs: Tensor | readonly Tensor[],
   inputs: Tensor | readonly Tensor[],

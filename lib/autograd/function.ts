@@ -18,8 +18,11 @@ import { pushedThrough } from "./forward/rules.ts";
 import { type ApplyOptions, gradientEdge, isBroadcast, Node, setHistory } from "./node.ts";
 import { SavedTensor } from "./saved.ts";
 
-/** The context that `forward` and `backward` of one call share. Any further fields may be set on it. */
-export class FunctionContext {
+/**
+ * The context that `forward` and `backward` of one call share. Any further fields may be set on it. `S` is the type of
+ * the saved tensors, where some are null.
+ */
+export class FunctionContext<S extends readonly (Tensor | null)[] = Tensor[]> {
   [field: string]: unknown;
   /** For each argument of `apply`, whether its gradient is wanted. */
   needsInputGrad: readonly boolean[] = [];
@@ -42,11 +45,12 @@ export class FunctionContext {
   }
 
   /** The saved tensors. */
-  get savedTensors(): (Tensor | null)[] {
-    const kept = this.#kept;
-    if (this.#forward !== null) return [...this.#forward];
-    if (kept === null) return [...this.#saved];
-    return kept.map((each) => each === null ? null : each.unpack("a custom Function"));
+  get savedTensors(): S {
+    const saved = this.#forward ?? this.#kept ?? this.#saved;
+    const tensors: readonly (Tensor | null)[] = saved.map((each) =>
+      each instanceof SavedTensor ? each.unpack("a custom Function") : each
+    );
+    return tensors as S;
   }
 
   /** Marks results without gradient. */
@@ -112,9 +116,9 @@ interface FunctionSettings {
 interface FunctionClass {
   readonly name: string;
   forward(...args: never[]): unknown;
-  setupContext(context: FunctionContext, inputs: readonly never[], output: never): void;
-  backward(context: FunctionContext, ...grads: never[]): unknown;
-  jvp(context: FunctionContext, ...tangents: never[]): unknown;
+  setupContext(context: FunctionContext<never>, inputs: never, output: never): void;
+  backward(context: FunctionContext<never>, ...grads: never[]): unknown;
+  jvp(context: FunctionContext<never>, ...tangents: never[]): unknown;
 }
 
 /**
@@ -130,17 +134,17 @@ export class Function {
   }
 
   /** Saves tensors for backward, if forward takes no context. */
-  static setupContext(_context: FunctionContext, _inputs: readonly never[], _output: never): void {}
+  static setupContext(_context: FunctionContext<never>, _inputs: never, _output: never): void {}
 
   /** Returns gradients of the arguments, given those of the results. */
-  static backward(_context: FunctionContext, ..._grads: never[]): unknown {
+  static backward(_context: FunctionContext<never>, ..._grads: never[]): unknown {
     throw new DynError(`Expected a static backward on ${this.name} but found none`);
   }
 
   /**
    * Returns tangents of the results, given those of the arguments; by default computed by differentiating `backward`.
    */
-  static jvp(_context: FunctionContext, ..._tangents: never[]): unknown {
+  static jvp(_context: FunctionContext<never>, ..._tangents: never[]): unknown {
     throw new DynError(`Expected a static jvp on ${this.name} but found none`);
   }
 

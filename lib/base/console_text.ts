@@ -28,9 +28,13 @@ export function withSettings(name: string, settings: object): string {
   return `${name}(${parts.map(([key, value]) => `${key}=${oneLine(value)}`).join(", ")})`;
 }
 
-/** A value as the console shows it, on one line. */
+/** Length from which a value on one line is cut. */
+const LONGEST_LINE = 200;
+
+/** A value as the console shows it, on one line of limited length. */
 export function oneLine(value: unknown): string {
-  return Deno.inspect(value, { breakLength: Infinity, compact: true });
+  const text = Deno.inspect(value, { breakLength: Infinity, compact: true }).replace(/\s*\n\s*/g, " ");
+  return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)} …` : text;
 }
 
 /** A setting as PyTorch prints it, with the constants of JavaScript: "(3, 3)", "(3,)", "1e-05", "true". */

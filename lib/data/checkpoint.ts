@@ -1,8 +1,8 @@
 /**
  * Trees of tensors and other values in one file, like `torch.save` and `torch.load`: states of models, optimizers and
- * random generators, numbers. The file is a safetensors file whose metadata describes the tree. Invariant: loading
- * returns what was saved, including shared memory of tensors; a value that cannot be saved is an error that names its
- * place.
+ * random generators, numbers. The file is a safetensors file whose metadata describes the tree; its tensors are named by
+ * their places, so that other readers find those of a state dict under their keys. Invariant: loading returns what was
+ * saved, including shared memory of tensors; a value that cannot be saved is an error that names its place.
  */
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -15,6 +15,9 @@ import { type Contents, parseFile, serialize, writeFile } from "./safetensors.ts
 /** The name of the tree in the file's metadata. */
 const TREE = "dyn.tree";
 
+/** The place of the saved value, with which all others begin. */
+const ROOT = "the value";
+
 /** Marks a complex tensor, which is stored as pairs. */
 const PAIRS = "pairs";
 
@@ -25,7 +28,7 @@ type Kind = "array" | "object" | "map" | "set" | "tensor" | "parameter" | "numbe
 
 /** Writes a tree to a file atomically. Throws DynError for values that cannot be saved. */
 export function save(value: unknown, path: string | URL): void {
-  const writer = new TreeWriter(), form = writer.write(value, "the value");
+  const writer = new TreeWriter(), form = writer.write(value, ROOT);
   writeFile(path, serialize(writer.tensors(), { [TREE]: JSON.stringify(form) }));
 }
 
@@ -56,6 +59,7 @@ interface Shared {
 
 class TreeWriter {
   readonly #storages = new Map<Storage, Shared>();
+  readonly #names = new Set(["__metadata__"]);
   readonly #open = new Set<object>();
 
   write(value: unknown, place: string): Form {
@@ -80,15 +84,22 @@ class TreeWriter {
 
   /** Returns the memory of all written tensors, by name. */
   tensors(): Record<string, Tensor> {
-    return Object.fromEntries(
-      [...this.#storages.values()].map((
-        { name, tensor, count },
-      ) => [name, tensor.detach().asStrided([count], [1], 0)]),
-    );
+    return Object.fromEntries([...this.#storages.values()].map(({ name, tensor, count }) => {
+      const isWhole = tensor.isContiguous() && tensor.storageOffset() === 0 && tensor.numel() === count;
+      return [name, isWhole ? tensor : tensor.detach().asStrided([count], [1], 0)];
+    }));
+  }
+
+  /** Returns an unused name for the tensor at a place: "model.0.weight". */
+  #nameAt(place: string): string {
+    let name = place.replace(ROOT, "").replace(/\[(\d+)\]/g, ".$1").replace(/^\./, "");
+    while (this.#names.has(name)) name += "'";
+    this.#names.add(name);
+    return name;
   }
 
   #object(value: object, place: string): Form {
-    if (isTensor(value)) return this.#tensor(value);
+    if (isTensor(value)) return this.#tensor(value, place);
     if (this.#open.has(value)) {
       throw new DynError(`Expected a tree but found a cycle at ${place}`);
     }
@@ -128,12 +139,12 @@ class TreeWriter {
   }
 
   /** Elements are stored by memory, so that views and tied tensors still share them; complex ones as pairs. */
-  #tensor(tensor: Tensor): Form {
+  #tensor(tensor: Tensor, place: string): Form {
     const isPairs = tensor.isComplex(), kept = isPairs ? ops.viewAsReal(tensor) : tensor;
     const { storage, shape, strides } = kept, offset = kept.storageOffset();
     let shared = this.#storages.get(storage);
     if (!shared) {
-      this.#storages.set(storage, shared = { name: String(this.#storages.size), tensor: kept, count: 0 });
+      this.#storages.set(storage, shared = { name: this.#nameAt(place), tensor: kept, count: 0 });
     }
     if (shared.tensor.dtype !== kept.dtype) {
       throw new DynError(

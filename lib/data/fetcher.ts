@@ -11,7 +11,7 @@ export interface Batching<S, B> {
   /** Samples by index; null for iterable datasets. */
   readonly dataset: Dataset<S> | null;
   /** Creates a batch of samples; null for the default. */
-  readonly collate: ((samples: readonly S[]) => B) | null;
+  readonly collate: ((samples: S[]) => B) | null;
   /** Whether a batch is one unchanged sample. */
   readonly single: boolean;
 }
@@ -56,14 +56,14 @@ export class Fetcher<S, B> {
   }
 
   /** Collates samples. */
-  collated(samples: readonly S[]): B {
+  collated(samples: S[]): B {
     const { collate, single } = this.#batching;
     if (collate) return collate(samples);
     return (single ? defaultConvert(samples[0]) : defaultCollate(samples)) as B;
   }
 
   /** Collates samples by index: if they cannot be collated, the error of the default function names them. */
-  #batchOf(indices: readonly number[], samples: readonly S[]): B {
+  #batchOf(indices: readonly number[], samples: S[]): B {
     try {
       return this.collated(samples);
     } catch (thrown) {

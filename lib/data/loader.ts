@@ -32,9 +32,9 @@ export interface LoaderOptions<S, B> {
   /** Drops the last batch if it is incomplete. */
   readonly dropLast?: boolean;
   /** Creates a batch of samples; by default tensors and numbers are stacked, arrays and objects member by member. */
-  readonly collateFn?: (samples: readonly S[]) => B;
+  readonly collateFn?: (samples: S[]) => B;
   /** Another name for collateFn. */
-  readonly collate?: (samples: readonly S[]) => B;
+  readonly collate?: (samples: S[]) => B;
   /** Generator of random orders; default: the global one. */
   readonly generator?: Generator | null;
   /** Number of batches that `for await`, or each worker, prefetches; default 2. */

@@ -63,7 +63,7 @@ class Source {
         : Array.isArray(dataset)
         ? new ListDataset(dataset)
         : dataset as Dataset<unknown>,
-      collate: collate as ((samples: readonly unknown[]) => unknown) | null,
+      collate: collate as ((samples: unknown[]) => unknown) | null,
       single,
     });
   }

@@ -84,8 +84,8 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
   }
 }
 
-/** A list of modules, without a `forward` of its own. */
-export class ModuleList<M extends Module = Module> extends Module {
+/** A list of modules, without a `forward` of its own; `M` is their type. */
+export class ModuleList<M extends Module = Layer> extends Module {
   [index: number]: M;
   length = 0;
 

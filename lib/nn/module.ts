@@ -111,7 +111,10 @@ export class Module {
   }
 
   /** Runs hooks and `forward`. Errors in nested modules name them by path. */
-  call(...args: Parameters<this["forward"]>): ReturnType<this["forward"]> {
+  call<A extends unknown[], R>(this: { forward(...args: A): R }, ...args: unknown extends R ? [never] : A): R;
+  /** For type parameters, of whose `forward` the form above knows no result; that one is for `this` in its class. */
+  call(...args: Parameters<this["forward"]>): ReturnType<this["forward"]>;
+  call(...args: readonly unknown[]): unknown {
     try {
       return this.callTraced(...args);
     } catch (error) {
@@ -120,12 +123,12 @@ export class Module {
   }
 
   /** The part of `call` that is captured: without the error handler, which would enclose every operation of a model. */
-  callTraced(...args: Parameters<this["forward"]>): ReturnType<this["forward"]> {
+  callTraced(...args: readonly unknown[]): unknown {
     const forward = this.compiledForward ?? this.forward;
     const own = this.registeredHooks, { hooks } = ALL_MODULES;
     if (own === null && hooks === null) return Reflect.apply(forward, this, args);
     const sets = [...hooks === null ? [] : [hooks], ...own === null ? [] : [own]];
-    return callHooked<Module>(this, sets, { forward, given: args }) as ReturnType<this["forward"]>;
+    return callHooked<Module>(this, sets, { forward, given: args });
   }
 
   /** Child modules by name, in order. */

@@ -44,9 +44,9 @@ export function checkHeld(value: unknown, dtype: DType): void {
 /** Throws DynError unless the tensors of an op have one type. */
 export function checkSameType(op: string, ...tensors: readonly { readonly dtype: DType }[]): void {
   const types = new Set(tensors.map((each) => each.dtype));
-  if (types.size > 1) {
-    throw new DynError(`Expected tensors of one dtype for ${op} but found ${[...types].join(" and ")}`);
-  }
+  if (types.size === 1) return;
+  const hint = types.has("int64") ? '; tensor([2.0]) is int64 without dtype: "float32"' : "";
+  throw new DynError(`Expected tensors of one dtype for ${op} but found ${[...types].join(" and ")}${hint}`);
 }
 
 /** The type of a number in promotion. */
