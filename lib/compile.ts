@@ -23,6 +23,7 @@ import { optimize } from "./dynamo/mod.ts";
 import { type Mode, settingsOf } from "./compile_modes.ts";
 import { WatchingBackend } from "./compile_counter.ts";
 import type { GuardFilter, GuardFilterEntry, ShapesSpec } from "./dynamo/mod.ts";
+import { callNamed } from "./nn/error_places.ts";
 import { type CallOf, Module, setForwardCompiler } from "./nn/module.ts";
 import "./engines.ts";
 import "./pipeline.ts";
@@ -267,15 +268,17 @@ function declining(backend: GraphBackend): GraphBackend {
 /** Wraps a module: only its calls differ. */
 function compileModule<M extends Module>(module: M, options: CompileOptions): Compiled<M> {
   const { name } = module.constructor, isPlain = options.disable || isDisabled(name);
-  const method = (key: "call" | "forward"): AnyFunction => Reflect.get(module, key);
-  const compiled = (key: "call" | "forward"): AnyFunction =>
+  const method = (key: "call" | "callTraced" | "forward"): AnyFunction => Reflect.get(module, key);
+  const compiled = (key: "call" | "callTraced" | "forward"): AnyFunction =>
     isPlain ? method(key) : compileFunction(method(key), options, {
       named: name,
-      signature: key === "call" ? method("forward") : undefined,
+      signature: key === "forward" ? undefined : method("forward"),
     });
-  const forward = compiled("forward"), call = compiled("call");
+  // The handler of errors in `call` stays outside, where they are those of the plain program
+  const isOwn = module.call === Module.prototype.call;
+  const forward = compiled("forward"), call = compiled(isOwn ? "callTraced" : "call");
   const wrapped = callableModule(module, {
-    call: (...args) => Reflect.apply(call, module, args),
+    call: (...args) => callNamed(call, module, args),
     forward: (...args) => Reflect.apply(forward, module, args),
   });
   const found = statistics.get(call);

@@ -3,6 +3,7 @@
  * module calls, innermost first; the message ends in the path. Invariant: an error outside nested module calls names no
  * module.
  */
+import type { AnyFunction } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 
 /** The part of a module that paths need. */
@@ -36,4 +37,13 @@ export function atModule(error: unknown, module: NamedTree): unknown {
   const { name: kind } = place.innermost.constructor;
   error.message = `${place.message}, in ${module.constructor.name}.${place.path} (${kind})`;
   return error;
+}
+
+/** Calls a function on a module; errors name the module. Without the handler it is captured as `Reflect.apply`. */
+export function callNamed(call: AnyFunction, module: NamedTree, args: readonly unknown[]): unknown {
+  try {
+    return Reflect.apply(call, module, args);
+  } catch (error) {
+    throw atModule(error, module);
+  }
 }

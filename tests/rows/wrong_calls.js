@@ -15,7 +15,9 @@ export function wrongCalls(dyn) {
       return this.layers.call(x);
     }
   }
-  const net = new Net(), linear = new nn.Linear(3, 2), words = randn(3, 2, 8);
+  const net = new Net(),
+    [compiled, whole] = [false, true].map((fullgraph) => dyn.compile(net, { backend: "eager", fullgraph }));
+  const linear = new nn.Linear(3, 2), words = randn(3, 2, 8);
   const attention = new nn.MultiheadAttention(8, 4), lr = optim.lrScheduler;
   const sgd = new optim.SGD(net.parameters(), { momentum: 0.9 });
   const otherSchedule = new lr.ConstantLR(new optim.SGD(net.parameters()));
@@ -96,6 +98,8 @@ export function wrongCalls(dyn) {
     // nn
     { call: () => linear.call(randn(2, 4)), says: ["[2, 4]"] },
     { call: () => net.call(a), says: ["in Net.layers.2 (Linear)"], line: "this.layers.call(x)" },
+    { call: () => compiled(a), says: ["in Net.layers.2 (Linear)"], line: "this.layers.call(x)" },
+    { call: () => whole.call(a), says: ["in Net.layers.2 (Linear)"], line: "this.layers.call(x)" },
     { call: () => F.conv2d(image, randn(8, 3, 3, 3)), says: ["3", "4"] },
     { call: () => F.layerNorm(a, [4]), says: ["[4]", "[2, 3]"] },
     { call: () => F.embedding(tensor([7]), randn(5, 2)), says: ["7"] },

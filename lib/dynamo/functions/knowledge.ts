@@ -20,6 +20,7 @@ import { requiresGradBeneath } from "../../tensor/levels.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { addAmbient } from "../ambient.ts";
 import { invariant, traceProgram } from "../../base/errors.ts";
+import { callNamed } from "../../nn/error_places.ts";
 import { Module } from "../../nn/module.ts";
 import { erfOf } from "../../nn/error_function.ts";
 import { Parameter } from "../../nn/parameter.ts";
@@ -150,6 +151,7 @@ function models(): ModelTable {
   made.call(traceProgram, () => UNDEFINED);
   made.call(refuseValue, () => breakGraph("throws", "a value of a wrong kind"));
   made.call(callModule, tracedAs(callTraced));
+  made.call(callNamed, tracedAs(Reflect.apply));
   made.call(prepare, prepareState);
   made.constructs(Parameter, constructParameter);
   made.call(
