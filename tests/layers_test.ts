@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import * as dyn from "../mod.ts";
-import { compile, compiler, DynError, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
+import { arange, compile, compiler, DynError, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
 import { isDType, isFloat } from "../lib/base/dtype.ts";
 import "./support/turns/models.ts";
 import { sampleBySeed } from "./support/sampling.ts";
@@ -133,6 +133,27 @@ Deno.test("unknown arguments of layers are errors", () => {
     "gradients are dense",
   );
   assertThrows(() => Reflect.construct(optim.SGD, [[randn(2)], { differentiable: true }]), DynError, "SGD");
+});
+
+Deno.test("running statistics follow functions that normalise, by PyTorch's numbers", () => {
+  const x = arange(24, { dtype: "float32" }).reshape([2, 3, 4]).pow(1.5);
+  for (const backend of [null, "aot_eager"]) {
+    const mean = tensor([1, 2, 3], { dtype: "float32" }), variance = mean.clone();
+    const call = (x: Tensor): Tensor =>
+      nn.functional.instanceNorm(x, mean, variance, { momentum: 0.5 })
+        .add(nn.functional.instanceNorm(x, mean, variance, null, null, false));
+    (backend === null ? call : compile(call, { backend, fullgraph: true }))(x);
+    // torch.nn.functional.instance_norm(x, mean, variance, momentum=0.5)
+    assert(mean.allclose(tensor([13.496495246887207, 22.604808807373047, 33.80644607543945])), `${mean}`);
+    assert(
+      variance.allclose(tensor([14.451111793518066, 22.535140991210938, 30.545246124267578])),
+      `${variance}`,
+    );
+  }
+  const misspelt = () => Reflect.apply(nn.functional.batchNorm, null, [x, null, null, { trainig: true }]);
+  assertThrows(misspelt, DynError, "trainig");
+  const text = () => Reflect.apply(nn.functional.batchNorm, null, [x, null, null, null, null, "yes"]);
+  assertThrows(text, DynError, "training");
 });
 
 Deno.test("normalisation may only scale and add nothing", () => {

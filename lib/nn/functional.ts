@@ -1,34 +1,23 @@
 /** Stateless functions of neural networks: the namespace `nn.functional`. */
 import { checkPositive } from "../base/checked_numbers.ts";
-import { checkTensor } from "../tensor/checked.ts";
-import { optionsOf } from "../base/checked_input.ts";
-import { DynError } from "../base/errors.ts";
-import { type Arguments, argumentsOf } from "../base/arguments.ts";
-import { noGrad } from "../tensor/modes.ts";
+import { checkOptions, optionsOf } from "../base/checked_input.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { tensor } from "../tensor/creation.ts";
-import { ops } from "../tensor/eager.ts";
 import { ctcLoss as ctcOp, minimum, tripletMarginLoss } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
+import {
+  type BatchNormOptions,
+  type InstanceNormOptions,
+  normalizeBatch,
+  normalizeInstances,
+} from "./running_statistics.ts";
 
 export * from "../tensor/generated_functional.ts";
+export type { BatchNormOptions, InstanceNormOptions } from "./running_statistics.ts";
 export { multiHeadAttentionForward } from "./attention_forward.ts";
 export { celu_, elu_, hardtanh_, leakyRelu_, relu_, selu_, threshold_ } from "./inplace.ts";
 
-const { batchNormInference, batchNormTraining } = ops;
-
-/** Arguments of batchNorm by name. */
-export interface BatchNormOptions {
-  /** Factors of the normalised elements. */
-  readonly weight?: Tensor | null | undefined;
-  /** Terms added to the normalised elements. */
-  readonly bias?: Tensor | null | undefined;
-  /** Whether to use the statistics of the batch and update the running ones; default false. */
-  readonly training?: boolean | undefined;
-  /** The share of new statistics in the running ones; default 0.1. */
-  readonly momentum?: number | undefined;
-  /** Added to variances, so that roots and divisions stay away from 0. */
-  readonly eps?: number | undefined;
-}
+const BATCH_NORM = ["weight", "bias", "training", "momentum", "eps"] as const;
 
 /**
  * [N, C, ...] normalised per channel, as `torch.nn.functional.batch_norm`: in training by the batch's statistics, which
@@ -39,39 +28,33 @@ export function batchNorm(
   input: Tensor,
   runningMean: Tensor | null,
   runningVar: Tensor | null,
-  weight: Tensor | BatchNormOptions | null = null,
-  bias: Tensor | BatchNormOptions | null = null,
-  training: boolean | BatchNormOptions = false,
-  momentum: number | BatchNormOptions = 0.1,
-  eps: number | BatchNormOptions = 1e-5,
+  ...given: Trailing<BatchNormOptions, typeof BATCH_NORM>
 ): Tensor {
-  checkTensor(input, "batchNorm");
-  // An empty vector has no channels to normalise
-  if (input.ndim === 1 && input.shape[0] === 0) return input.clone();
-  const named: BatchNormOptions = [weight, bias, training, momentum, eps].find(isOptions) ?? {};
-  const scale = named.weight ?? tensorOrNull(weight), shift = named.bias ?? tensorOrNull(bias);
-  const small = named.eps ?? (typeof eps === "number" ? eps : 1e-5);
-  if (!(named.training ?? training === true)) {
-    if (!runningMean || !runningVar) {
-      throw new DynError("Expected running statistics outside training but found none");
-    }
-    return batchNormInference(input, runningMean, runningVar, scale, shift, small);
-  }
-  const share = named.momentum ?? (typeof momentum === "number" ? momentum : 0.1);
-  const [output, mean, variance] = batchNormTraining(input, scale, shift, small);
-  noGrad(() => {
-    runningMean?.lerp_(mean.to(runningMean.dtype), share);
-    runningVar?.lerp_(variance.to(runningVar.dtype), share);
-  });
-  return output;
+  const options = trailing<BatchNormOptions>("batchNorm", BATCH_NORM, given), { training } = options;
+  checkOptions("batchNorm", { training: ["boolean"] }, { training });
+  return normalizeBatch(input, runningMean, runningVar, options);
 }
 
-function isOptions(value: unknown): value is BatchNormOptions {
-  return typeof value === "object" && value !== null && !(value instanceof Tensor);
-}
+const INSTANCE_NORM = [
+  "runningMean",
+  "runningVar",
+  "weight",
+  "bias",
+  "useInputStats",
+  "momentum",
+  "eps",
+] as const;
 
-function tensorOrNull(value: Tensor | BatchNormOptions | null): Tensor | null {
-  return value instanceof Tensor ? value : null;
+/**
+ * [N, C, ...] normalised over each image of each channel, as `torch.nn.functional.instance_norm`: by its statistics,
+ * whose means over the images also update the running ones in place by `momentum`; without `useInputStats` by the
+ * running ones. Arguments from `runningMean` on may be given by name. Throws DynError if an image has one element.
+ */
+export function instanceNorm(
+  input: Tensor,
+  ...given: Trailing<InstanceNormOptions, typeof INSTANCE_NORM>
+): Tensor {
+  return normalizeInstances(input, trailing("instanceNorm", INSTANCE_NORM, given));
 }
 
 type Lengths = Tensor | readonly number[];

@@ -4,14 +4,13 @@ import { settings } from "../base/console_text.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import {
   groupNorm,
-  instanceNorm,
   layerNorm,
   localResponseNorm,
   ones,
   rmsNorm,
   zeros,
 } from "../tensor/generated_functions.ts";
-import { batchNorm } from "./functional.ts";
+import { normalizeBatch, normalizeInstances } from "./running_statistics.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -148,17 +147,9 @@ abstract class BatchNorm extends StatisticsLayer {
     checkTensor(x, this.constructor.name);
     this.check(x, 1);
     const share = this.shareOfBatch();
-    const useBatch = this.training || this.runningMean === null;
-    return batchNorm(
-      x,
-      this.runningMean,
-      this.runningVar,
-      this.weight,
-      this.bias,
-      useBatch,
-      share,
-      this.eps,
-    );
+    const training = this.training || this.runningMean === null;
+    const { runningMean, runningVar, weight, bias, eps } = this;
+    return normalizeBatch(x, runningMean, runningVar, { weight, bias, training, momentum: share, eps });
   }
 }
 
@@ -192,31 +183,10 @@ abstract class InstanceNorm extends StatisticsLayer {
     if (useInput && batch.shape.slice(2).every((size) => size === 1)) {
       throw new DynError(`Expected more than 1 spatial element but found shape [${x.shape}]`);
     }
-    // Running statistics are not operands, because they change before the gradient is computed
-    const result = instanceNorm(
-      batch,
-      useInput ? null : this.runningMean,
-      useInput ? null : this.runningVar,
-      this.weight,
-      this.bias,
-      useInput,
-      this.momentum ?? 0,
-      this.eps,
-    );
-    this.follow(batch);
+    const { runningMean, runningVar, weight, bias, eps } = this, momentum = this.momentum ?? 0;
+    const options = { runningMean, runningVar, weight, bias, useInputStats: useInput, momentum, eps };
+    const result = normalizeInstances(batch, options);
     return single ? result.squeeze(0) : result;
-  }
-
-  /** Updates the running statistics with the mean over the images of a training batch. */
-  private follow(x: Tensor): void {
-    const { runningMean, runningVar, momentum } = this;
-    const share = momentum ?? 0;
-    if (!this.training || !runningMean || !runningVar) return;
-    noGrad(() => {
-      const dims = x.shape.map((_, d) => d).slice(2);
-      runningMean.lerp_(x.mean(dims).mean(0), share);
-      runningVar.lerp_(x.var(dims).mean(0), share);
-    });
   }
 }
 

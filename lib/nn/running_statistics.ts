@@ -1,0 +1,83 @@
+/** Normalisation by statistics of a batch or of each image, which running statistics follow. */
+import { DynError } from "../base/errors.ts";
+import { checkTensor } from "../tensor/checked.ts";
+import { ops } from "../tensor/eager.ts";
+import { instanceNorm } from "../tensor/generated_functional.ts";
+import { noGrad } from "../tensor/modes.ts";
+import type { Tensor } from "../tensor/tensor.ts";
+
+const { batchNormInference, batchNormTraining } = ops;
+
+/** Arguments of batchNorm by name. */
+export interface BatchNormOptions {
+  /** Factors of the normalised elements. */
+  readonly weight?: Tensor | null | undefined;
+  /** Terms added to the normalised elements. */
+  readonly bias?: Tensor | null | undefined;
+  /** Whether to use the statistics of the batch and update the running ones; default false. */
+  readonly training?: boolean | undefined;
+  /** The share of new statistics in the running ones; default 0.1. */
+  readonly momentum?: number | undefined;
+  /** Added to variances, so that roots and divisions stay away from 0. */
+  readonly eps?: number | undefined;
+}
+
+/** As batchNorm, with the rest of its arguments by name. */
+export function normalizeBatch(
+  input: Tensor,
+  runningMean: Tensor | null,
+  runningVar: Tensor | null,
+  { weight = null, bias = null, training = false, momentum = 0.1, eps = 1e-5 }: BatchNormOptions,
+): Tensor {
+  checkTensor(input, "batchNorm");
+  // An empty vector has no channels to normalise
+  if (input.ndim === 1 && input.shape[0] === 0) return input.clone();
+  if (!training) {
+    if (!runningMean || !runningVar) {
+      throw new DynError("Expected running statistics outside training but found none");
+    }
+    return batchNormInference(input, runningMean, runningVar, weight, bias, eps);
+  }
+  const [output, mean, variance] = batchNormTraining(input, weight, bias, eps);
+  noGrad(() => {
+    runningMean?.lerp_(mean.to(runningMean.dtype), momentum);
+    runningVar?.lerp_(variance.to(runningVar.dtype), momentum);
+  });
+  return output;
+}
+
+/** Arguments of instanceNorm by name. */
+export interface InstanceNormOptions extends Omit<BatchNormOptions, "training"> {
+  /** Running means [C]. */
+  readonly runningMean?: Tensor | null | undefined;
+  /** Running variances [C]. */
+  readonly runningVar?: Tensor | null | undefined;
+  /** Whether to use the statistics of each image and update the running ones; default true. */
+  readonly useInputStats?: boolean | undefined;
+}
+
+/** As instanceNorm, with all but the input by name. */
+export function normalizeInstances(
+  input: Tensor,
+  {
+    runningMean = null,
+    runningVar = null,
+    weight = null,
+    bias = null,
+    useInputStats = true,
+    momentum = 0.1,
+    eps = 1e-5,
+  }: InstanceNormOptions,
+): Tensor {
+  if (!useInputStats) {
+    return instanceNorm(input, runningMean, runningVar, weight, bias, useInputStats, momentum, eps);
+  }
+  // Running statistics are not operands, because they change before the gradient is computed
+  const result = instanceNorm(input, null, null, weight, bias, useInputStats, momentum, eps);
+  const dims = input.shape.map((_, d) => d).slice(2);
+  noGrad(() => {
+    runningMean?.lerp_(input.mean(dims).mean(0).to(runningMean.dtype), momentum);
+    runningVar?.lerp_(input.var(dims).mean(0).to(runningVar.dtype), momentum);
+  });
+  return result;
+}
