@@ -483,6 +483,9 @@ export class Module {
   }
 }
 
+// Messages call what is captured by the name of the method that users call
+Object.defineProperty(Module.prototype.callTraced, "name", { value: "call" });
+
 showAsText(Module.prototype);
 
 /** Moves the selected parameters and buffers, and their gradients, to another type or device. */
