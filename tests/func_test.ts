@@ -94,10 +94,12 @@ Deno.test("without gradients around them, transforms give outer passes constants
 Deno.test("arguments to differentiate with respect to are different ones, at least one", () => {
   const product = (x: Tensor, y: Tensor) => x.mul(y).sum(), x = tensor([1.5]);
   for (const transform of [func.grad, func.jacrev, func.jacfwd, func.hessian]) {
+    const by = (argnums: number | number[]): unknown =>
+      Reflect.apply(Reflect.apply(transform, func, [product, { argnums }]), null, [x, x]);
     for (const argnums of [[], [0, 0], [0, -2]]) {
-      assertThrows(() => transform(product, { argnums })(x, x), DynError, "Expected different argnums");
+      assertThrows(() => by(argnums), DynError, "Expected different argnums");
     }
-    assertThrows(() => transform(product, { argnums: 2 })(x, x), DynError, "below 2");
+    assertThrows(() => by(2), DynError, "below 2");
   }
 });
 
