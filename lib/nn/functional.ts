@@ -5,15 +5,11 @@ import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/ar
 import { tensor } from "../tensor/creation.ts";
 import { ctcLoss as ctcOp, minimum, tripletMarginLoss } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import {
-  type BatchNormOptions,
-  type InstanceNormOptions,
-  normalizeBatch,
-  normalizeInstances,
-} from "./running_statistics.ts";
+import type { InstanceNormOptions } from "../ops/generated_options.ts";
+import { type BatchNormOptions, normalizeBatch, normalizeInstances } from "./running_statistics.ts";
 
 export * from "../tensor/generated_functional.ts";
-export type { BatchNormOptions, InstanceNormOptions } from "./running_statistics.ts";
+export type { BatchNormOptions } from "./running_statistics.ts";
 export { multiHeadAttentionForward } from "./attention_forward.ts";
 export { celu_, elu_, hardtanh_, leakyRelu_, relu_, selu_, threshold_ } from "./inplace.ts";
 
@@ -52,7 +48,7 @@ const INSTANCE_NORM = [
  */
 export function instanceNorm(
   input: Tensor,
-  ...given: Trailing<InstanceNormOptions, typeof INSTANCE_NORM>
+  ...given: Trailing<InstanceNormOptions<Tensor>, typeof INSTANCE_NORM>
 ): Tensor {
   return normalizeInstances(input, trailing("instanceNorm", INSTANCE_NORM, given));
 }

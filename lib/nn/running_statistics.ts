@@ -1,5 +1,6 @@
 /** Normalisation by statistics of a batch or of each image, which running statistics follow. */
 import { DynError } from "../base/errors.ts";
+import type { InstanceNormOptions } from "../ops/generated_options.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { ops } from "../tensor/eager.ts";
 import { instanceNorm } from "../tensor/generated_functional.ts";
@@ -46,16 +47,6 @@ export function normalizeBatch(
   return output;
 }
 
-/** Arguments of instanceNorm by name. */
-export interface InstanceNormOptions extends Omit<BatchNormOptions, "training"> {
-  /** Running means [C]. */
-  readonly runningMean?: Tensor | null | undefined;
-  /** Running variances [C]. */
-  readonly runningVar?: Tensor | null | undefined;
-  /** Whether to use the statistics of each image and update the running ones; default true. */
-  readonly useInputStats?: boolean | undefined;
-}
-
 /** As instanceNorm, with all but the input by name. */
 export function normalizeInstances(
   input: Tensor,
@@ -67,7 +58,7 @@ export function normalizeInstances(
     useInputStats = true,
     momentum = 0.1,
     eps = 1e-5,
-  }: InstanceNormOptions,
+  }: InstanceNormOptions<Tensor>,
 ): Tensor {
   if (!useInputStats) {
     return instanceNorm(input, runningMean, runningVar, weight, bias, useInputStats, momentum, eps);
