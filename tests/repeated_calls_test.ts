@@ -283,6 +283,12 @@ Deno.test("layers that differ in two things, one of them later", () => {
   }
 });
 
+Deno.test("a text of a layer that differs between models is looked at in each layer", () => {
+  // What the first two calls bring makes the text of the last layer one that changes
+  const last: Change = (layers) => void (layers.at(-1)!.habit = "map");
+  compareGiven(last, () => {}, 6);
+});
+
 /** Gradients that a program takes itself, of a model whose layers stand for each other. */
 const PASSES: Readonly<Record<string, (net: Stack, x: Tensor) => Tensor>> = {
   "one pass": (net, x) => {

@@ -6,7 +6,7 @@ import type { Fact } from "../guards/guard.ts";
 import { entrySource, knownSource, propertySource, prototypeSource, type Source } from "../source.ts";
 import type { Interpreter } from "../trace/interpreter.ts";
 import { sameMeta } from "./calls.ts";
-import type { TensorValue } from "../variables/value.ts";
+import { isPassed, type TensorValue } from "../variables/value.ts";
 import { classLabel } from "../variables/wrap.ts";
 
 /** A fact about one place, and possibly others. */
@@ -110,8 +110,11 @@ export function relyOnMoved(
     return true;
   };
   switch (fact.kind) {
-    case "constant":
-      return m.wrapper.wrap(fact.value, source).kind === "constant";
+    case "constant": {
+      // A text that differs between calls is not known: its value would have to be looked at here, too
+      const value = m.wrapper.wrap(fact.value, source);
+      return value.kind === "constant" && !isPassed(value);
+    }
     case "identity":
       return look(fact.object);
     case "object":
