@@ -128,6 +128,8 @@ export * as higherOrderOps from "./lib/higher_order_ops.ts";
 export * as linalg from "./lib/tensor/linalg.ts";
 /** Fourier transforms, like `torch.fft`. */
 export * as fft from "./lib/tensor/generated_fft.ts";
+/** Programs' own behaviour of ops, like `torch.overrides`. */
+export * as overrides from "./lib/tensor/overrides.ts";
 /** Special functions, like `torch.special`. */
 export * as special from "./lib/tensor/special.ts";
 

@@ -16,6 +16,7 @@ import { checkGradient } from "../tensor/gradient_checks.ts";
 import { setGradEnabled } from "../tensor/modes.ts";
 import { lastSerial, type Storage, watchAllocations } from "../tensor/storage.ts";
 import { autogradStateOf, modes, Tensor } from "../tensor/tensor.ts";
+import { withoutSubclasses } from "../tensor/tensor_subclass.ts";
 import { checkGradients } from "./anomaly.ts";
 import { runPass } from "./deferred/compiled_passes.ts";
 import { AccumulateGrad, type Edge, fitGradient, gradientEdge, Node } from "./node.ts";
@@ -149,7 +150,7 @@ function rootEdges(roots: readonly Tensor[], gradients: readonly (Tensor | null)
           `Expected a real output, or a gradient for it, but grad can be implicitly created only for real scalar outputs and found ${root.dtype}`,
         );
       }
-      return { edge, grad: ops.onesLike(root) };
+      return { edge, grad: withoutSubclasses(() => ops.onesLike(root)) };
     }
     if (`${given.shape}` !== `${root.shape}`) {
       throw new DynError(

@@ -12,6 +12,7 @@ import type { Layout } from "../tensor/layout.ts";
 import { entryOf, mapTensors, type OpEntry, type TensorArgs, tensorsOf } from "../tensor/plan.ts";
 import { type Place, runRule } from "../tensor/rule_programs.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { withoutSubclasses } from "../tensor/tensor_subclass.ts";
 import { type ApplyOptions, fitGradient, gradientEdge, Node } from "./node.ts";
 import { SavedTensor } from "./saved.ts";
 
@@ -142,7 +143,7 @@ export class OpNode extends Node {
       grads,
       needs: (param) => this.#places.some((place, k) => place.param === param && this.edges[k] && wanted(k)),
     };
-    const found = gradient.rule(ops, context);
+    const found = withoutSubclasses(() => gradient.rule(ops, context));
     return this.#places.map(({ param, index }, k) => {
       const layout = this.inputs[k];
       if (!layout || !wanted(k)) return null;

@@ -5,11 +5,14 @@
  */
 import { isFloat } from "../base/dtype.ts";
 import { showAsText } from "../base/console_text.ts";
+import { markFunction } from "../dynamo/functions/marks.ts";
 import { metaText } from "../graph/print.ts";
 import { graphNameOf } from "../ops/graph_builder.ts";
-import { callResolved, callResolvedInplace, ops } from "../tensor/eager.ts";
+import { callParts, makeCall } from "../tensor/eager.ts";
 import { readElements } from "../tensor/host.ts";
-import { ambient, type DispatchMode, type ResolvedCall } from "../tensor/modes.ts";
+import { ambient, type ResolvedCall } from "../tensor/modes.ts";
+import type { OpResult } from "../tensor/op_call.ts";
+import { StackedMode } from "../tensor/stacked_mode.ts";
 import { isTensor, modes, recordsGrad, type Tensor } from "../tensor/tensor.ts";
 
 /** One op that ran. */
@@ -54,35 +57,28 @@ export class DebugMode {
 
 showAsText(DebugMode.prototype);
 
+// The calls of its body are for the log, not for a graph
+markFunction(DebugMode.prototype.run, { kind: "builtin" });
+
 /** Shows digests to six digits, so that rounding errors do not count as differences */
 function lineOf({ name, args, results, digests, depth }: LoggedOp): string {
   const shown = results.map((each, at) => `${each} #${(digests[at] ?? 0).toPrecision(6)}`);
   return `${"  ".repeat(depth)}${name}(${args}) -> ${shown.join(", ")}`;
 }
 
-class LoggingMode implements DispatchMode<Tensor> {
-  /** The mode that receives the calls next: a batch, or tangents */
-  readonly #outer: DispatchMode<Tensor> | null = modes.top;
-
-  constructor(readonly entries: LoggedOp[], readonly depth: number) {}
-
-  get opByOp(): boolean {
-    return this.#outer?.opByOp ?? false;
+class LoggingMode extends StackedMode {
+  constructor(readonly entries: LoggedOp[], readonly depth: number) {
+    super();
   }
 
-  get apart(): DispatchMode<Tensor>["apart"] {
-    return this.#outer?.apart?.bind(this.#outer);
-  }
-
-  call(call: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
+  override call(call: ResolvedCall<Tensor>): OpResult {
     const { definition, args, inplace } = call;
     const name = `${graphNameOf(definition)}${inplace ? "_" : ""}`;
     const given = Object.entries(args).filter(([, value]) => value !== null).map(([key, value]) =>
       `${key}: ${textOf(value)}`
     ).join(", ");
     const at = this.entries.length;
-    const run = () => this.#run(call);
-    const result = this.#outer === null ? run() : modes.with(this.#outer, run);
+    const result = this.beneath(() => this.#run(call));
     const tensors = isTensor(result) ? [result] : result;
     this.entries.splice(at, 0, {
       name,
@@ -94,17 +90,12 @@ class LoggingMode implements DispatchMode<Tensor> {
     return result;
   }
 
-  #run({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
-    if (inplace) return callResolvedInplace(definition, args);
-    const { implementation, gradient } = definition;
-    const records = ambient.gradEnabled && recordsGrad(Object.values(args).flat().filter(isTensor));
-    if (implementation.kind === "composite" && (!records || gradient.kind === "composite")) {
-      return modes.with(
-        new LoggingMode(this.entries, this.depth + 1),
-        () => implementation.compose(ops, args),
-      );
-    }
-    return callResolved(definition, args);
+  #run(call: ResolvedCall<Tensor>): OpResult {
+    const records = ambient.gradEnabled && recordsGrad(Object.values(call.args).flat().filter(isTensor));
+    const parts = records && call.definition.gradient.kind !== "composite"
+      ? null
+      : modes.with(new LoggingMode(this.entries, this.depth + 1), () => callParts(call));
+    return parts ?? makeCall(call);
   }
 }
 

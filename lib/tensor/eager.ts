@@ -27,7 +27,8 @@ import { onDefaultDevice } from "./default_device.ts";
 import { concrete, contiguousLayout, layoutOf } from "./layout.ts";
 import { type Element, readElements, writeElements } from "./host.ts";
 import { runInplace } from "./inplace.ts";
-import { ambient, noGrad } from "./modes.ts";
+import { ambient, noGrad, type ResolvedCall } from "./modes.ts";
+import { OpCall, type OpResult } from "./op_call.ts";
 import {
   entryOf,
   findPlan,
@@ -48,6 +49,7 @@ import { runInto } from "./run.ts";
 import { allocateStorage, isShapesOnly, Storage, watchAllocations } from "./storage.ts";
 import { autograd, isTensor, modes, recordsGrad, Tensor, viewOf } from "./tensor.ts";
 import type { NestedElements } from "./tensor_options.ts";
+import { receiverOf, subclasses, withoutSubclasses } from "./tensor_subclass.ts";
 
 /** Maximum number of cached signatures and view places of one op. */
 const PLAN_LIMIT = 8192;
@@ -132,8 +134,32 @@ function withFloats(definition: OpDefinition, args: TensorArgs): TensorArgs {
 const valueOf = (tensor: Tensor): Element | NestedElements =>
   tensor.ndim === 0 ? tensor.item() : tensor.tolist();
 
+/** Makes a resolved call. */
+export function makeCall({ definition, args, inplace }: ResolvedCall<Tensor>): OpResult {
+  return inplace ? callResolvedInplace(definition, args) : callResolved(definition, args);
+}
+
+/** Calls the parts of an op; null if it has none, or writes in place. */
+export function callParts(
+  { definition: { implementation }, args, inplace }: ResolvedCall<Tensor>,
+): OpResult | null {
+  return inplace || implementation.kind !== "composite" ? null : implementation.compose(ops, args);
+}
+
+/** Makes a call through the class of a `TensorSubclass` among its arguments; undefined if there is none. */
+function callOfSubclass(call: ResolvedCall<Tensor>): OpResult | undefined {
+  const receiver = receiverOf(call.args);
+  if (receiver === null) return undefined;
+  const run = (call: ResolvedCall<Tensor>) => withoutSubclasses(() => makeCall(call));
+  return new OpCall(call, { run, parts: callParts }).answeredBy((call) => receiver.dispatch(call));
+}
+
 /** Calls an op with resolved arguments. */
-export function callResolved(called: OpDefinition, args: TensorArgs): Tensor | readonly Tensor[] {
+export function callResolved(called: OpDefinition, args: TensorArgs): OpResult {
+  if (subclasses.exist && !subclasses.answering) {
+    const result = callOfSubclass({ definition: called, args, inplace: false });
+    if (result !== undefined) return result;
+  }
   const definition = formOf(called, args);
   if (ambient.autocast !== null) {
     const cast = autocastCall(definition, args, ambient.autocast);
@@ -179,16 +205,23 @@ export function callInplace(definition: OpDefinition, written: readonly unknown[
 
 /** The same with resolved arguments. */
 export function callResolvedInplace(called: OpDefinition, args: TensorArgs): Tensor {
+  if (subclasses.exist && !subclasses.answering) {
+    const result = callOfSubclass({ definition: called, args, inplace: true });
+    if (result !== undefined) return onlyResult(called, result);
+  }
   const definition = called.inplace === "layout" ? called : formOf(called, args);
   if (ambient.autocast !== null) return withoutAutocast(() => callResolvedInplace(definition, args));
   if (modes.top !== null) {
     const mode = modes.top;
-    const result = modes.without(() => mode.call({ definition, args, inplace: true }));
-    if (isTensor(result)) return result;
-    throw new InternalError(`Expected one result of ${definition.name}_ but found several`);
+    return onlyResult(definition, modes.without(() => mode.call({ definition, args, inplace: true })));
   }
   const entry = entryOf(definition), run = () => runInplace({ entry, args, run: execute });
   return observed.by === null ? run() : observed.by.span("op", `${graphNameOf(definition)}_`, run);
+}
+
+function onlyResult({ name }: OpDefinition, result: OpResult): Tensor {
+  if (isTensor(result)) return result;
+  throw new DynError(`Expected one result of ${name}_ but found several`);
 }
 
 /** Returns whether a call returns a list of results (even of length one). */

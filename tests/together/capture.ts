@@ -21,4 +21,5 @@ import "../module_paths_test.ts";
 import "../module_utils_test.ts";
 import "../running_functions_test.ts";
 import "../ambient_state_test.ts";
+import "../overrides_test.ts";
 import "../tensor_members_test.ts";

@@ -24,6 +24,7 @@ import {
   UNINITIALIZED,
   type Value,
 } from "../variables/value.ts";
+import { Tensor } from "../../tensor/tensor.ts";
 import { functionLabel, isClass } from "../variables/wrap.ts";
 import { allElements, builtinPrototype, GENERATORS, refuseOpaque } from "./contents.ts";
 import { isConstructor } from "./constructors.ts";
@@ -191,6 +192,8 @@ export function construct(m: Interpreter, knowledge: FunctionKnowledge, request:
       if (result !== PUSHED) m.complete(completion, result);
       return;
     }
+    const { prototype }: { readonly prototype?: unknown } = callee.real;
+    if (prototype instanceof Tensor) return breakGraph("constructor", "a subclass of Tensor");
   }
   const { exotic } = callee;
   if (exotic.kind === "function" && exotic.closure) {

@@ -17,7 +17,7 @@ import { specializeNumber } from "../variables/numbers.ts";
 import type { ObjectValue, Value } from "../variables/value.ts";
 import type { NumberValue } from "../variables/number_value.ts";
 import { findProperty } from "./objects.ts";
-import { allElements } from "./contents.ts";
+import { allElements, refuseOpaque } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { SymbolicLimit } from "./restart.ts";
@@ -232,6 +232,7 @@ function toGiven(m: Interpreter, site: OpCallSite, value: Value, form: NumberFor
         return allElements(m, value).map((each) => toGiven(m, site, each, form));
       }
       if (value.exotic.kind === "plain") return optionsOf(m, site, value, form);
+      refuseOpaque(value);
       return breakGraph("opaqueObject", `an argument of ${definition.name}`);
     default:
       return breakGraph("opaqueObject", `an argument of ${definition.name}`);

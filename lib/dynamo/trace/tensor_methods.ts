@@ -17,7 +17,7 @@ import { numberOfDim, specializeNumber } from "../variables/numbers.ts";
 import { constant, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { BuiltinModel, CallRequest, CallResult, Interpreter } from "./interpreter.ts";
 import { findProperty } from "./objects.ts";
-import { allElements, newArray } from "./contents.ts";
+import { allElements, newArray, refuseOpaque } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import { DEFINED, ofLayout, readTensorProperty } from "./tensor_properties.ts";
 import { refusing, tracedOps } from "./traced_ops.ts";
@@ -221,7 +221,10 @@ export function tensorMethodModels(): Map<object, BuiltinModel> {
     const target = findTarget(name), isOfLayout = LAYOUT_METHODS.has(name);
     models.set(value, (m, request) => {
       const { self, args } = request;
-      if (self.kind !== "tensor") return breakGraph("throws", `${name} of a value that is not a tensor`);
+      if (self.kind !== "tensor") {
+        if (self.kind === "object") refuseOpaque(self);
+        return breakGraph("throws", `${name} of a value that is not a tensor`);
+      }
       if (method) return method(m, self, args, request);
       if (isOfLayout) return ofLayout(m, self, name);
       if (target) return callOp(m, target, [self, ...args], true);
