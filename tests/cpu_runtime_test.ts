@@ -36,6 +36,8 @@ interface Product {
   readonly pad?: number;
   readonly accumulate?: boolean;
   readonly threads?: number;
+  /** Factors of the elements of the operands. An error is then relative to the sum of the products' magnitudes. */
+  readonly scales?: readonly [a: (random: () => number) => number, b: (random: () => number) => number];
 }
 
 const strides = (
@@ -51,7 +53,7 @@ const strides = (
 
 /** Runs one product and compares every element; elements outside C's view must stay as they were. */
 function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Float64Array<ArrayBuffer>): void {
-  const { m, n, k, batch = 1, layout = "nnn", pad = 0, accumulate = false, threads = 2 } = p;
+  const { m, n, k, batch = 1, layout = "nnn", pad = 0, accumulate = false, threads = 2, scales } = p;
   const make = (length: number): Floats =>
     routine === "gemm_f32" ? new Float32Array(length + 1) : new Float64Array(length + 1);
   const [ars, acs, abs] = strides(layout[0], m, k, pad);
@@ -60,6 +62,10 @@ function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Floa
   const a = make(batch * abs), b = make(batch * bbs), c = make(batch * cbs);
   const random = randoms(m * 7919 + n * 104729 + k);
   for (const array of [a, b, c]) for (let i = 0; i < array.length; i++) array[i] = random();
+  scales?.forEach((scale, at) => {
+    const operand = at === 0 ? a : b;
+    for (let i = 0; i < operand.length; i++) operand[i] = (operand[i] ?? 0) * scale(random);
+  });
   const before = c.slice();
   const call = new BigInt64Array(
     [addressOf(a), addressOf(b), addressOf(c), m, n, k, batch, ars, acs, abs, brs, bcs, bbs, crs, ccs, cbs]
@@ -87,12 +93,12 @@ function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Floa
         for (let l = 0; l < k; l++) {
           const term = (a[g * abs + i * ars + l * acs] ?? 0) * (b[g * bbs + l * brs + j * bcs] ?? 0);
           sum += term;
-          size = Math.max(size, Math.abs(sum));
+          size = scales ? size + Math.abs(term) : Math.max(size, Math.abs(sum));
         }
         touched[at] = 1;
         const error = Math.abs((c[at] ?? 0) - sum);
         assert(
-          error <= tolerance * Math.max(size, 1),
+          Object.is(c[at], sum) || error <= tolerance * (scales ? size : Math.max(size, 1)) + k * 2 ** -149,
           `${JSON.stringify(p)} [${g}, ${i}, ${j}]: error ${error}`,
         );
       }
@@ -155,6 +161,26 @@ test("batched matrix products, more and fewer than threads", () => {
       checkProduct("gemm_f32", { m: 2, n: 40, k: 150, batch, layout, threads: 3 });
     }
   }
+});
+
+test("large products keep numbers of any size, infinity and NaN", () => {
+  const one = () => 1,
+    power = (least: number, most: number) => (random: () => number) =>
+      2 ** Math.floor(least + (random() + 0.5) * (most - least));
+  const cases = [
+    [() => 2 ** -120, () => 2 ** 30],
+    [() => 2 ** -145, () => 2 ** 60],
+    [() => 2 ** -60, () => 2 ** -60],
+    [() => 2 ** 127.9, () => 2 ** -30],
+    [power(-140, 20), power(-60, 60)],
+    [one, power(-149, 0)],
+    [(random: () => number) => random() > 0.499 ? Infinity : 1, one],
+    [one, (random: () => number) => random() > 0.4999 ? NaN : 1],
+  ] as const;
+  cases.forEach((scales, i) => {
+    checkProduct("gemm_f32", { m: 190, n: 260, k: 300, layout: i % 2 ? "ntn" : "tnn", scales });
+  });
+  checkProduct("gemm_f32", { m: 190, n: 260, k: 300, layout: "sst", pad: 2, scales: [one, one] });
 });
 
 test("float64 matrix products", () => {

@@ -4,17 +4,6 @@
  * Invariant: there are at least VL channels; the last vector of channels may overlap the one before it.
  */
 export const CHANNEL_LANES: string = String.raw`
-// Transposes VL vectors of VL lanes: each round interleaves the halves.
-INL void transpose_lanes(V* a) {
-  UNROLL for (int s = 0; s < LOG_VL; s++) {
-    V b[VL];
-    UNROLL for (int i = 0; i < VL / 2; i++) {
-      b[2 * i] = SHUFFLED(a[i], a[i + VL / 2], ZIP_LOW);
-      b[2 * i + 1] = SHUFFLED(a[i], a[i + VL / 2], ZIP_HIGH);
-    }
-    UNROLL for (int i = 0; i < VL; i++) a[i] = b[i];
-  }
-}
 // The first channel of the next vector; after the last one it is at least 'channels'.
 INL L next_lanes(L c, L channels) { return c + VL < channels ? least(c + VL, channels - VL) : channels; }
 

@@ -6,9 +6,11 @@
  * Order of the loops: block of K > group of column panels of B > block of rows of A > column panel (packed here, unless
  * few rows read it in place) > row panel. Threads take equal contiguous shares of the tiles; there are no barriers inside.
  */
+import { GEMM_SPLIT } from "./gemm_split.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
 import { LANE_ORDERS } from "./lane_orders.ts";
 import { VECTOR_PRELUDE } from "./prelude.ts";
+import { SPLIT_TILES } from "./split_tiles.ts";
 
 /** The argument; 64-bit words. Also pasted into generated programs. */
 export const GEMM_CALL: string = String.raw`
@@ -30,7 +32,7 @@ struct GemmCall {
 };
 `;
 
-const GEMM_DRIVER: string = String.raw`
+const GEMM_OPERANDS: string = String.raw`
 typedef void (*Fill)(void* context, L b, L r0, L r1, L c0, L c1, void* to, L ld);
 // A part of an operand.
 struct Part { const T* at; L rs, cs; };
@@ -65,10 +67,12 @@ INL void finish(const Problem& p, L m0, L m1, L n0, L n1) {
   if (p.swapped) p.epilogue(p.context, p.index, n0, n1, m0, m1);
   else p.epilogue(p.context, p.index, m0, m1, n0, n1);
 }
+`;
 
+const GEMM_DRIVER: string = String.raw`
 // How one problem is computed; the same for all matrices of a batch.
 struct Plan {
-  enum { TILES, DOTS, ROW } kind;
+  enum { TILES, DOTS, ROW, SPLITS } kind;
   bool pack_a;
   L kc, kblocks;          // K is cut in kblocks blocks of kc
   L mpanels, npanels;     // row panels and column panels
@@ -93,6 +97,9 @@ INL Plan plan_of(const Problem& p) {
   const bool dot_a = p.k >= most(32, 20 * p.m) && (fills ? p.m <= 32 && short_a : few_a);
   const bool dot_b = p.k >= 128 && !fills && p.n <= 32 && p.n % VL;
   if (q.kind == Plan::TILES && p.acs == 1 && p.brs == 1 && (dot_a || dot_b)) q.kind = Plan::DOTS;
+#if SPLIT
+  if (q.kind != Plan::ROW && split_pays(p)) q.kind = Plan::SPLITS;
+#endif
   q.pack_a = p.fill_a ? p.acs != 1 : p.acs != 1 && (p.ars != 1 || (p.m > 16 && p.k >= 256 && p.n > 64));
   q.kblocks = most(1, (p.k + KC - 1) / KC);
   q.kc = q.kblocks == 1 ? p.k : ((p.k + q.kblocks - 1) / q.kblocks + 15) / 16 * 16;
@@ -231,6 +238,13 @@ INL void part(const Problem& p, const Plan& q, L t, L nt, const Scratches& s) {
       const L groups = (p.n + 2) / 3;
       dot_part(p, 0, p.m, groups * t / nt * 3, least(p.n, groups * (t + 1) / nt * 3), s);
     }
+#if SPLIT
+  } else if (q.kind == Plan::SPLITS) {
+    const bool by_rows = p.m >= p.n;
+    const L pairs = ((by_rows ? p.m : p.n) + PAIR - 1) / PAIR, from = pairs * t / nt * PAIR, to = pairs * (t + 1) / nt * PAIR;
+    if (by_rows) split_part(p, from, least(p.m, to), 0, p.n, s.b, s.filled_a, s.filled_b);
+    else split_part(p, 0, p.m, from, least(p.n, to), s.b, s.filled_a, s.filled_b);
+#endif
   } else if ((q.pack_a || p.fill_a) && p.m * 4 >= p.n) {
     tiles(p, q, q.mpanels * t / nt, q.mpanels * (t + 1) / nt, 0, q.mpanels * q.npanels, s);
   } else {
@@ -241,11 +255,14 @@ INL void part(const Problem& p, const Plan& q, L t, L nt, const Scratches& s) {
 OUTL void work(const GemmCall& call, Problem p, const Plan& q, L t, L nt) {
   const L b_length = q.kept * panel_length(q), a_length = q.pack_a ? (q.near + 1) * panel_stride(q.kc) : 0;
   const bool by_tiles = q.kind == Plan::TILES;
-  const L rows = by_tiles ? q.near * MR : p.m, depth = by_tiles ? q.kc : p.k;
-  const L columns = by_tiles ? NR : q.kind == Plan::ROW ? FILL_B / 8 : columns_at_once(p);
+  L rows = by_tiles ? q.near * MR : p.m, depth = by_tiles ? q.kc : p.k, splits = 0;
+#if SPLIT
+  if (q.kind == Plan::SPLITS) rows = SPLIT_ROWS, depth = BLOCK_K, splits = split_memory(p);
+#endif
+  const L columns = by_tiles || splits ? NR : q.kind == Plan::ROW ? FILL_B / 8 : columns_at_once(p);
   const L filled_b = p.fill_b ? (least(columns, p.n) + VL) * ((q.kind == Plan::ROW ? 8 : depth) + VL) : 0;
   const L filled_a = p.fill_a ? (rows + VL) * (depth + VL) : 0;
-  const L lengths[] = {by_tiles ? b_length : 0, by_tiles ? a_length : 0, filled_b, filled_a};
+  const L lengths[] = {by_tiles ? b_length : splits, by_tiles ? a_length : 0, filled_b, filled_a};
   L all = 0;
   for (int i = 0; i < 4; i++) all += (lengths[i] + 15) / 16 * 16;
   T* free = all ? scratch(0, all * sizeof(T)) : 0;
@@ -300,5 +317,6 @@ EXPORT void (*dyn_entry())(const GemmCall*) { return gemm; }
 /** The translation unit of matrix products over one element type. */
 export function gemmSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
-  return head + VECTOR_PRELUDE + LANE_ORDERS + GEMM_CALL + GEMM_TILES + GEMM_DRIVER;
+  return head + VECTOR_PRELUDE + LANE_ORDERS + GEMM_CALL + GEMM_TILES + SPLIT_TILES + GEMM_OPERANDS +
+    GEMM_SPLIT + GEMM_DRIVER;
 }

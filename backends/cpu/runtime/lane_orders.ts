@@ -38,4 +38,15 @@ typedef long Bits __attribute__((vector_size(VECTOR_BYTES)));
 #else
 #define SHUFFLED(a, b, ...) __builtin_shuffle(a, b, (Bits) {__VA_ARGS__})
 #endif
+// Transposes VL vectors of VL lanes: each round interleaves the halves.
+INL void transpose_lanes(V* a) {
+  UNROLL for (int s = 0; s < LOG_VL; s++) {
+    V b[VL];
+    UNROLL for (int i = 0; i < VL / 2; i++) {
+      b[2 * i] = SHUFFLED(a[i], a[i + VL / 2], ZIP_LOW);
+      b[2 * i + 1] = SHUFFLED(a[i], a[i + VL / 2], ZIP_HIGH);
+    }
+    UNROLL for (int i = 0; i < VL; i++) a[i] = b[i];
+  }
+}
 `;
