@@ -197,6 +197,55 @@ Deno.test("transforms inside compiled functions", () => {
   }
 });
 
+Deno.test("functions that write their arguments under transforms give the same in graphs, and their writes arrive", () => {
+  const doubled = (a: Tensor) => a.mul_(2).sum(), one = (a: Tensor) => a.mul(0).add(1);
+  const refused = "leaf that requires grad is being used in an in-place";
+  // Results, and what x holds afterwards; jvp sees writes, while reverse mode refuses those of its arguments
+  const cases: readonly (readonly [(x: Tensor) => unknown, readonly unknown[] | string])[] = [
+    [(x) => func.jvp(doubled, [x], [one(x)])[1], [4, [2, 4]]],
+    [(x) => func.jvp((a: Tensor) => [doubled(a), a], [x], [one(x)], { hasAux: true })[2], [[2, 4], [2, 4]]],
+    [(x) => vmap((a: Tensor) => func.jvp(doubled, [a], [one(a)])[1])(x), [[2, 2], [2, 4]]],
+    [(x) => func.jacfwd(doubled)(x), [[2, 2], [2, 4]]],
+    [(x) => func.jvp((y: Tensor) => func.jvp(doubled, [y], [one(y)])[1], [x], [one(x)])[0], [4, [2, 4]]],
+    [(x) => vmap((a: Tensor) => func.grad(doubled)(a))(x), refused],
+    [(x) => vmap((a: Tensor) => func.grad((b: Tensor) => doubled(b.view([1])))(a))(x), refused],
+    [(x) => vmap((a: Tensor) => func.jacrev(doubled)(a))(x), refused],
+    [(x) => vmap((a: Tensor) => func.linearize(doubled, a)[1](one(a)))(x), refused],
+    [(x) => vmap((a: Tensor) => vmap((b: Tensor) => func.grad(doubled)(b))(a))(x.view([1, 2])), refused],
+    [(x) => vmap((a: Tensor) => func.grad((b: Tensor) => doubled(b.clone()))(a))(x), [[2, 2], [1, 2]]],
+  ];
+  const listed = (value: unknown) => isTensor(value) ? value.tolist() : value;
+  for (const [at, [plain, expected]] of cases.entries()) {
+    for (const backend of [null, "eager", "inductor"]) {
+      const run = backend === null ? plain : compile(plain, { backend }), x = vector([1, 2]);
+      if (typeof expected === "string") assertThrows(() => run(x), DynError, expected, `${at}, ${backend}`);
+      else assertEquals([listed(run(x)), x.tolist()], expected, `${at}, ${backend}`);
+    }
+  }
+});
+
+Deno.test("gradients of an in-place chain are differentiated again in graphs", () => {
+  const slope = (x: Tensor): Tensor => {
+    const y = x.clone();
+    y.sin_().mul_(x).exp_();
+    const [gradient] = autograd.grad([y.sum()], [x], null, { createGraph: true });
+    return gradient ?? x;
+  };
+  const twice = (run: (x: Tensor) => Tensor): Tensor => {
+    const leaf = x.detach().clone().requiresGrad_();
+    run(leaf).sum().backward();
+    return leaf.grad ?? leaf;
+  };
+  const inner = x.sin().mul(x), first = x.cos().mul(x).add(x.sin());
+  const second = x.sin().mul(x).neg().add(x.cos().mul(2)).add(first.square()).mul(inner.exp());
+  near(twice(slope), second, "plain");
+  for (const backend of ["eager", "aot_eager", "inductor"]) {
+    near(twice(compile(slope, { backend })), second, backend);
+  }
+  const thrice = (x: Tensor) => func.grad((x: Tensor) => slope(x).square().sum())(x).square().sum();
+  near(compile(func.grad(thrice))(x), func.grad(thrice)(x), "the third");
+});
+
 Deno.test("gradients with respect to captured values pass through every transform, as in PyTorch", () => {
   const one = (value: number): Tensor => tensor([value], { dtype: "float32" });
   const p = new nn.Parameter(one(2)), f = (y: Tensor) => p.mul(y).mul(y), sum = (y: Tensor) => f(y).sum();

@@ -227,9 +227,14 @@ export class Functionalizer {
    */
   overwritten(call: RecordedCall<GraphValue>, value: GraphValue): { then: number; now: number } | null {
     const place = this.#places.get(value);
-    if (!place || this.#copied.get(call) === value) return null;
+    if (!place || this.isCopied(call, value)) return null;
     const { storage, version } = place;
     return storage.version === version ? null : { then: version, now: storage.version };
+  }
+
+  /** Returns whether a recorded call saved a copy of a value, because it overwrites the value itself. */
+  isCopied(call: RecordedCall<GraphValue>, value: GraphValue): boolean {
+    return this.#copied.get(call) === value;
   }
 
   /** Returns a tensor with memory of its own; `meta` is that of the captured program. */

@@ -309,8 +309,10 @@ export class GraphReplay {
       if (this.#released.has(call)) {
         return new LostValue(value, () => new HistoryLost("released", releasedError()));
       }
+      const watched = (each: GraphValue) => read ? new WatchedValue(each, () => read(call)) : each;
+      if (this.functional.isCopied(call, value)) return watched(this.recorder.apart(value));
       const versions = this.functional.overwritten(call, value);
-      if (!versions) return read ? new WatchedValue(value, () => read(call)) : value;
+      if (!versions) return watched(value);
       const at = { node: nodeNameOf(call.definition), ...versions };
       // Any of its ops may have saved the value
       if (call.own) throw new HistoryLost("overwritten", overwrittenError(value, at));

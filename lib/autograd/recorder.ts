@@ -54,6 +54,16 @@ export class Recorder {
     this.tape.push({ kind: "same", from, to });
     this.requiring.add(to);
   }
+
+  /**
+   * Returns a value under a name of its own, with the same history: calls that save it do not depend on the memory that
+   * held the value.
+   */
+  apart(value: GraphValue): GraphValue {
+    const copy = new GraphValue(value.node, value.meta);
+    if (this.enabled && this.requiring.has(value)) this.join(value, copy);
+    return copy;
+  }
 }
 
 /** Copies a result that is an argument itself, since gradients are stored by identity. */

@@ -8,9 +8,9 @@ import { InternalError } from "../base/errors.ts";
 import { flatten, type TreeSpec, unflatten } from "../base/tree.ts";
 import { eye, stack } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { isTraced } from "../autograd/batches/over_batch.ts";
-import { auxiliaryOf, type Chosen, placesOf, type Positions } from "./arguments.ts";
-import { type AnyFunction, jvp, linearized, settledTree, vjpOf } from "./transforms.ts";
+import { isTraced, unlessTraced } from "../autograd/batches/over_batch.ts";
+import { type Chosen, placesOf, type Positions } from "./arguments.ts";
+import { type AnyFunction, jvp, linearized, vjpOf } from "./transforms.ts";
 import { vmap } from "./vmap.ts";
 
 /** Options of Jacobians: the arguments to differentiate with respect to, and how. */
@@ -95,37 +95,45 @@ export function jacfwd<A extends readonly unknown[]>(
 ): (...args: A) => unknown {
   const { argnums = 0, hasAux = false } = trailing<ForwardOptions>("jacfwd", NAMES, given);
   return (...args) => {
-    const { of, by } = partOf("jacfwd", f, { args, argnums }),
-      aside: { auxiliary: unknown } = { auxiliary: undefined };
-    if (!isTraced()) {
-      const { all, auxiliary } = pushedAtOnce(of, by, { argnums, hasAux });
-      return hasAux ? [all, auxiliary] : all;
-    }
-    const { value, push, isInner } = linearized((...primals: readonly unknown[]) => {
-      const found = auxiliaryOf("jacfwd", of(...primals), hasAux);
-      aside.auxiliary = found.auxiliary;
-      return found.value;
-    }, by);
-    const { leaves: inputs, spec: form } = flatten(by, isTensor), tensors = inputs.filter(isTensor);
-    const { leaves, spec } = flatten(value, isTensor), outputs = leaves.filter(isTensor);
-    const zeros = tensors.map((each) => each.detach().mul(0));
-    const columns = tensors.map((input, k) => {
-      const pushed = (one: Tensor): readonly Tensor[] => {
-        const tangents = unflatten(form, zeros.with(k, one));
-        return flatten(push(...(Array.isArray(tangents) ? tangents : [])), isTensor).leaves.filter(isTensor);
-      };
-      return overRows(pushed, { of: input, count: outputs.length, chunkSize: null });
-    });
-    const jacobians = outputs.map((output, o) => {
-      const parts = tensors.map((input, k) => {
-        const shape = [...output.shape, ...input.shape];
-        return columns[k]?.[o]?.movedim(0, -1).reshape(shape) ?? input.newZeros(shape);
-      });
-      return only(unflatten(form, parts), argnums);
-    });
-    const all = unflatten(spec, jacobians);
-    return hasAux ? [all, settledTree(aside.auxiliary, isInner)] : all;
+    const { of, by } = partOf("jacfwd", f, { args, argnums }), options = { argnums, hasAux };
+    const { all, auxiliary } = unlessTraced(
+      () => pushedAtOnce(of, by, options),
+      () => pushedApart(of, by, options),
+    );
+    return hasAux ? [all, auxiliary] : all;
   };
+}
+
+interface Pushed {
+  readonly all: unknown;
+  readonly auxiliary: unknown;
+}
+
+/** Computes all derivatives by products with one tangent after the other. */
+function pushedApart(
+  of: (...by: readonly unknown[]) => unknown,
+  by: readonly unknown[],
+  { argnums, hasAux }: { readonly argnums: Positions; readonly hasAux: boolean },
+): Pushed {
+  const { value, push, auxiliary } = linearized("jacfwd", of, { primals: by, hasAux });
+  const { leaves: inputs, spec: form } = flatten(by, isTensor), tensors = inputs.filter(isTensor);
+  const { leaves, spec } = flatten(value, isTensor), outputs = leaves.filter(isTensor);
+  const zeros = tensors.map((each) => each.detach().mul(0));
+  const columns = tensors.map((input, k) => {
+    const pushed = (one: Tensor): readonly Tensor[] => {
+      const tangents = unflatten(form, zeros.with(k, one));
+      return flatten(push(...(Array.isArray(tangents) ? tangents : [])), isTensor).leaves.filter(isTensor);
+    };
+    return overRows(pushed, { of: input, count: outputs.length, chunkSize: null });
+  });
+  const jacobians = outputs.map((output, o) => {
+    const parts = tensors.map((input, k) => {
+      const shape = [...output.shape, ...input.shape];
+      return columns[k]?.[o]?.movedim(0, -1).reshape(shape) ?? input.newZeros(shape);
+    });
+    return only(unflatten(form, parts), argnums);
+  });
+  return { all: unflatten(spec, jacobians), auxiliary };
 }
 
 /**
@@ -135,7 +143,7 @@ function pushedAtOnce(
   of: (...by: readonly unknown[]) => unknown,
   by: readonly unknown[],
   { argnums, hasAux }: { readonly argnums: Positions; readonly hasAux: boolean },
-): { readonly all: unknown; readonly auxiliary: unknown } {
+): Pushed {
   const { leaves, spec: form } = flatten(by, isTensor), tensors = leaves.filter(isTensor);
   const counts = tensors.map((each) => each.numel()), total = counts.reduce((a, b) => a + b, 0);
   const starts = counts.map((_, k) => counts.slice(0, k).reduce((a, b) => a + b, 0));

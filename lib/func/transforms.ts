@@ -7,7 +7,7 @@ import { checkFunction, checkKind, optionsOf, refuseValue } from "../base/checke
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
-import { isTraced } from "../autograd/batches/over_batch.ts";
+import { unlessTraced } from "../autograd/batches/over_batch.ts";
 import { flowsBeyond } from "../autograd/beyond.ts";
 import { grad as gradientsOf } from "../autograd/entry_points.ts";
 import { ForwardMode } from "../autograd/forward/mode.ts";
@@ -239,15 +239,14 @@ export function jvp<A extends readonly unknown[]>(
   options: AuxiliaryOptions = {},
 ): [value: unknown, product: unknown, auxiliary?: unknown] {
   const { hasAux = false } = optionsOf("jvp", options, ["hasAux"]);
-  if (!isTraced()) return pushedForward(f, { primals, tangents, hasAux });
-  const aside: { auxiliary: unknown } = { auxiliary: undefined };
-  const { value, push, isInner } = linearized((...args: A) => {
-    const found = auxiliaryOf("jvp", Reflect.apply(f, undefined, args), hasAux);
-    aside.auxiliary = found.auxiliary;
-    return found.value;
-  }, primals);
-  const product = push(...tangents);
-  return hasAux ? [value, product, settledTree(aside.auxiliary, isInner)] : [value, product];
+  return unlessTraced<[value: unknown, product: unknown, auxiliary?: unknown]>(
+    () => pushedForward(f, { primals, tangents, hasAux }),
+    () => {
+      const { value, push, auxiliary } = linearized("jvp", f, { primals, hasAux });
+      const product = push(...tangents);
+      return hasAux ? [value, product, auxiliary] : [value, product];
+    },
+  );
 }
 
 function pushedForward<A extends readonly unknown[]>(
@@ -297,7 +296,7 @@ export function linearize<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...primals: A
 ): [value: unknown, push: (...tangents: readonly unknown[]) => unknown] {
-  const { value, push } = linearized(f, primals);
+  const { value, push } = linearized("linearize", f, { primals, hasAux: false });
   return [value, push];
 }
 
@@ -305,29 +304,37 @@ export function linearize<A extends readonly unknown[]>(
 export interface Linearized {
   readonly value: unknown;
   readonly push: (...tangents: readonly unknown[]) => unknown;
-  /** Whether its results have histories. */
-  readonly isInner: boolean;
+  readonly auxiliary: unknown;
 }
 
-/** As `linearize`, for primals in a list. */
-export function linearized<A extends readonly unknown[]>(f: AnyFunction<A>, primals: A): Linearized {
+/** As `linearize`, for primals in a list, and with `hasAux` for functions that return [value, auxiliary]. */
+export function linearized<A extends readonly unknown[]>(
+  owner: string,
+  f: AnyFunction<A>,
+  { primals, hasAux }: { readonly primals: A; readonly hasAux: boolean },
+): Linearized {
   checkFunction(f, "of tensors to differentiate");
-  const given = primalsOf("linearize", primals, primals.map((_, k) => k));
-  const { tensors, arranged, seeds, pulled } = enableGrad(() => {
-    const { tensors, arranged } = outputsOf("linearize", Reflect.apply(f, undefined, given.args));
+  const given = primalsOf(owner, primals, primals.map((_, k) => k));
+  const { tensors, arranged, seeds, pulled, auxiliary } = enableGrad(() => {
+    const { value, auxiliary } = auxiliaryOf(owner, Reflect.apply(f, undefined, given.args), hasAux);
+    const { tensors, arranged } = outputsOf(owner, value);
     // The seeds are arbitrary if the pass is linear in them; ones, since a rule may divide by them
     const seeds = tensors.map((each) => onesLike(each.detach()).requiresGrad_());
     const pulled = pulledBack(tensors, given.tensors, { tangents: seeds, isInner: true });
-    return { tensors, arranged, seeds, pulled };
+    return { tensors, arranged, seeds, pulled, auxiliary };
   });
   const isInner = given.isInner || (isGradEnabled() && flowsBeyond(tensors, given.tensors));
   const push = (...tangents: readonly unknown[]): unknown => {
     const { leaves } = flatten(tangents, isTensor), found = leaves.filter(isTensor);
     if (found.length !== given.tensors.length) {
-      throw new DynError(`Expected ${given.tensors.length} tangents for linearize but found ${found.length}`);
+      throw new DynError(`Expected ${given.tensors.length} tangents for ${owner} but found ${found.length}`);
     }
     const isAgain = isGradEnabled() && (isInner || found.some(requiresGradBeneath));
     return arranged(pulledBack(pulled, seeds, { tangents: found, isInner: isAgain }));
   };
-  return { value: arranged(tensors.map((each) => settled(each, isInner))), push, isInner };
+  return {
+    value: arranged(tensors.map((each) => settled(each, isInner))),
+    push,
+    auxiliary: settledTree(auxiliary, isInner),
+  };
 }

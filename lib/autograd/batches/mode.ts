@@ -14,7 +14,7 @@ import type { Params } from "../../ops/params.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { OPS } from "../../ops/table.ts";
 import { asResult, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
-import { becomeView, checkResult, recordInplace } from "../../tensor/inplace.ts";
+import { becomeView, checkLeaf, checkResult, recordInplace } from "../../tensor/inplace.ts";
 import { elementOf, type Level, requiresGradBeneath, wholeOf } from "../../tensor/levels.ts";
 import { ambient, type DispatchMode, type OpaqueCode, type ResolvedCall } from "../../tensor/modes.ts";
 import {
@@ -270,6 +270,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
       write({ definition, args });
       return target;
     }
+    checkLeaf(target);
     if (tensors.some((tensor) => flowsBelow(tensor, this))) {
       throw new DynError(
         `Expected ${definition.name} out of place where gradients of gradients are taken but found it in place`,

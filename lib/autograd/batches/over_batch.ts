@@ -59,3 +59,11 @@ export function ownHistory(tensor: Tensor): Tensor {
 export function isTraced(): boolean {
   return false;
 }
+
+/**
+ * Returns the result of `plain`. The tracer calls `traced` instead, which becomes part of one graph or none: after a
+ * break inside it `plain` runs, since the rest of `traced` may be wrong outside of a graph.
+ */
+export function unlessTraced<R>(plain: () => R, _traced: () => R): R {
+  return plain();
+}

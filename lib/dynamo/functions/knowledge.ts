@@ -5,7 +5,7 @@
  */
 import { refuseValue } from "../../base/checked_input.ts";
 import { config } from "../../base/config.ts";
-import { isTraced, overBatch, ownHistory } from "../../autograd/batches/over_batch.ts";
+import { isTraced, overBatch, ownHistory, unlessTraced } from "../../autograd/batches/over_batch.ts";
 import { checkpoint, isCheckpointOption } from "../../autograd/checkpoint.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
 import { flowsBeyond } from "../../autograd/beyond.ts";
@@ -63,7 +63,7 @@ import type { BuiltinModel, CallRequest, Interpreter } from "../trace/interprete
 import { NO_RULES } from "./frame_rules.ts";
 import { PUSHED } from "../trace/interpreter.ts";
 import type { MachineContext } from "../trace/machine.ts";
-import { ownHistory as tracedOwnHistory, traceOverBatch } from "../trace/batches.ts";
+import { ownHistory as tracedOwnHistory, traceOverBatch, traceWhole } from "../trace/batches.ts";
 import { traceCond, traceScan, traceWhile } from "../trace/control_flow.ts";
 import { trustAccessors } from "../trace/objects.ts";
 import { enumerableKeys } from "../trace/object_keys.ts";
@@ -131,6 +131,7 @@ function models(): ModelTable {
   made.call(grad, gradientsAsked);
   made.call(flowsBeyond, traceFlowsBeyond);
   made.call(overBatch, traceOverBatch);
+  made.call(unlessTraced, traceWhole);
   made.call(
     ownHistory,
     (m, { args: [value] }) =>

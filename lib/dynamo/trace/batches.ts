@@ -79,6 +79,18 @@ export function traceOverBatch(m: Interpreter, request: CallRequest): CallResult
   return PUSHED;
 }
 
+/** `unlessTraced(plain, traced)`: the whole of `traced`, or a break before the call. */
+export function traceWhole(m: Interpreter, { args: [, traced = UNDEFINED], completion }: CallRequest): CallResult {
+  if (!isCallable(traced)) return breakGraph("throws", "a value that is not a function is called");
+  m.call({
+    callee: traced,
+    self: UNDEFINED,
+    args: [],
+    completion: { kind: "inside", then: (value) => m.complete(completion, value) },
+  });
+  return PUSHED;
+}
+
 /** `ownHistory(x)`: a tensor to differentiate with respect to. */
 export function ownHistory(m: Interpreter, tensor: TensorValue): TensorValue {
   if (m.batch !== null) return m.batch.ownHistory(tensor);
@@ -210,7 +222,11 @@ class TracedBatch implements OpenBatch {
     const { node } = element;
     if (node) {
       this.#leaves.set(node, leaf);
-      this.#wholes.set(node, this.#below(() => this.#op("mul", [leaf, constant(1)])));
+      const start = this.#below(() => this.#op("mul", [leaf, constant(1)]));
+      this.#wholes.set(node, start);
+      let copy = start;
+      for (let batch = this.outer; batch; batch = batch.outer) copy = batch.wholeOf(copy) ?? copy;
+      this.m.output.copiesOfLeaves.add(this.m.output.nodeOf(copy));
     }
     return element;
   }

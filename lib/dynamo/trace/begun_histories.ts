@@ -9,6 +9,7 @@ import { breakGraph } from "../break_reasons.ts";
 import type { TensorValue } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { OutputGraph } from "./output_graph.ts";
+import { shownNode } from "./shown_nodes.ts";
 
 /** Lets gradients flow to a tensor without history that the trace has created. */
 export function beginHistory(m: Interpreter, tensor: TensorValue): TensorValue {
@@ -38,13 +39,13 @@ export function beginHistory(m: Interpreter, tensor: TensorValue): TensorValue {
   return tensor;
 }
 
-/** Breaks the graph before a write to a tensor at which a history begins. */
+/** Breaks the graph before a write to a tensor at which a history begins, or to the copy that stands for it. */
 export function keepHistories({ output }: Interpreter, target: Node): void {
+  const refuse = () => breakGraph("gradientState", "a tensor that requires grad is written to");
+  if (output.copiesOfLeaves.has(shownNode(target, { detached: true }))) refuse();
   if (output.begun.length === 0) return;
   const aliases = output.history.aliases(target);
-  if (!aliases || output.begun.some(({ node }) => node && aliases.has(node))) {
-    breakGraph("gradientState", "a tensor that requires grad is written to");
-  }
+  if (!aliases || output.begun.some(({ node }) => node && aliases.has(node))) refuse();
 }
 
 /** Restarts the trace if a history that it began would outlive the graph, to break where it begins. */

@@ -121,6 +121,8 @@ export interface OpenBatch {
   ownHistory(tensor: TensorValue): TensorValue;
   /** The tensor of a node. */
   tensorAt(node: Node): TensorValue | undefined;
+  /** The tensor with leading batch dimension that an element represents; null if it has no batch. */
+  wholeOf(element: TensorValue): TensorValue | null;
   /** Traces a call of `autograd.grad`. */
   gradients(request: CallRequest): Value;
 }

@@ -92,6 +92,8 @@ export class OutputGraph {
   readonly tensors: Map<Node, TensorValue> = new Map();
   /** Tensors at which the program has begun a history. */
   readonly begun: TensorValue[] = [];
+  /** Copies that stand for tensors to differentiate with respect to: a write to one would be lost. */
+  readonly copiesOfLeaves: Set<Node> = new Set();
   /** Placeholders that pass in numbers. */
   readonly scalars: Set<Node> = new Set();
   /** Functions that nodes call by an attribute's name. */
