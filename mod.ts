@@ -130,6 +130,8 @@ export * as linalg from "./lib/tensor/linalg.ts";
 export * as fft from "./lib/tensor/generated_fft.ts";
 /** Programs' own behaviour of ops, like `torch.overrides`. */
 export * as overrides from "./lib/tensor/overrides.ts";
+/** Windows of samples, like `torch.signal`. */
+export * as signal from "./lib/tensor/signal.ts";
 /** Special functions, like `torch.special`. */
 export * as special from "./lib/tensor/special.ts";
 

@@ -19,13 +19,17 @@ import {
   equal,
   func,
   gradient,
+  hammingWindow,
+  hannWindow,
   isTensor,
   linalg,
   linspace,
   nn,
   ones,
   pow,
+  repeatInterleave,
   scatterReduce,
+  signal,
   special,
   type Tensor,
   tensor,
@@ -382,4 +386,81 @@ Deno.test("a frozen type rejects numbers that it cannot hold", () => {
   const ofBoth = where(mask, ones([2]), tensor(i));
   assertEquals(ofBoth.tolist(), [{ re: 1, im: 0 }, i]);
   assertThrows(() => zeros([2, 3, 3], { dtype: "complex64" }).trace(), DynError, "Expected a matrix");
+});
+
+Deno.test("variances without degrees of freedom have infinite slopes over all elements, and finite ones along a dimension", () => {
+  const all = (v: Tensor, correction: number) => v.var(null, null, false, { correction });
+  const along = (v: Tensor, correction: number) => v.var(0, null, false, { correction });
+  const x = [1, 2, 3], y = [1, 2, 4];
+  assertEquals(slopes((v) => all(v, 5), x), [[inf, nan, inf]]);
+  assertEquals(slopes((v) => all(v, 3), y), [[inf, inf, inf]]);
+  assertEquals(slopes((v) => all(v, 5).sqrt(), x), slopes((v) => all(v, 5).mul(0), x));
+  assertEquals(slopes((v) => along(v, 3), x), [[-inf, nan, inf]]);
+  assertEquals(slopes((v) => along(v, 4), x), [[2, -0, -2]]);
+  assertEquals(slopes((v) => along(v, 2.5), x), [[-4, 0, 4]]);
+  assertEquals(slopes((v) => v.std(null, null, false, { correction: 4 }), x), [[nan, nan, nan]]);
+  assertEquals(slopes((v) => v.std(0, null, false, { correction: 4 }), x), [[0, -0, -0]]);
+  const compiled = compile((v: Tensor) => all(v, 5));
+  assertEquals(slopes((v) => compiled(v), x), [[inf, nan, inf]]);
+});
+
+Deno.test("windows of signals", () => {
+  const { windows } = signal, float64 = "float64";
+  const rounded = (window: Tensor) => window.mul(1e6).round().div(1e6).add(0).tolist();
+  assertEquals(rounded(windows.bartlett(5, { sym: false, dtype: float64 })), [0, 0.4, 0.8, 0.8, 0.4]);
+  assertEquals(rounded(windows.blackman(4, { dtype: float64 })), [0, 0.63, 0.63, 0]);
+  const cosine = windows.cosine(5, { sym: false, dtype: float64 });
+  assertEquals(rounded(cosine), [0.258819, 0.707107, 0.965926, 0.965926, 0.707107]);
+  const exponential = windows.exponential(3, { tau: 0.5, center: 0, sym: false, dtype: float64 });
+  assertEquals(rounded(exponential), [1, 0.135335, 0.018316]);
+  assertEquals(rounded(windows.gaussian(3, { std: 0.9, sym: false, dtype: float64 })), [
+    0.249352,
+    0.856997,
+    0.856997,
+  ]);
+  const general = windows.generalCosine(5, { a: [0.46, 0.23, 0.31], dtype: float64 });
+  assertEquals(rounded(general), [0.54, 0.15, 1, 0.15, 0.54]);
+  assertEquals(rounded(windows.generalHamming(3, { alpha: 0.7, dtype: float64 })), [0.4, 1, 0.4]);
+  assertEquals(windows.hamming(4).tolist(), hammingWindow(4, false).tolist());
+  assertEquals(windows.hann(5, { sym: false }).tolist(), hannWindow(5).tolist());
+  assertEquals(rounded(windows.kaiser(3, { beta: 5, dtype: float64 })), [0.036711, 1, 0.036711]);
+  assertEquals(rounded(windows.nuttall(3, { sym: false, dtype: float64 })), [0.000363, 0.52923, 0.52923]);
+  assertEquals([windows.hann(1).tolist(), windows.kaiser(0).shape], [[1], [0]]);
+  assertThrows(() => windows.exponential(5, { center: 1 }), DynError, "no center of a symmetric");
+  assertThrows(() => windows.hann(2.5), DynError, "the length of signal.windows.hann");
+});
+
+Deno.test("forms of calls that PyTorch has, and options that would be ignored", () => {
+  const x = ones([2, 1, 1, 3]), counts = tensor([1, 2, 0, 3], { dtype: "int32" });
+  assertEquals([x.squeeze(1, 2).shape, x.clone().squeeze_(1, 2).shape, x.squeeze(1).shape], [[2, 3], [2, 3], [
+    2,
+    1,
+    3,
+  ]]);
+  assertEquals(compile((v: Tensor) => v.squeeze(1, 2).mul(2), { fullgraph: true })(x).shape, [2, 3]);
+  const indices = repeatInterleave(counts);
+  assertEquals([indices.tolist(), indices.dtype], [[0, 1, 1, 3, 3, 3], "int32"]);
+  assertThrows(() => repeatInterleave(ones([2])), DynError, "int64");
+  assertEquals(F.featureAlphaDropout(ones([3]), 0.5).tolist(), [1, 1, 1]);
+  assertThrows(() => F.featureAlphaDropout(ones([3]), 0.5, true), DynError, "at least 2 dimensions");
+  const format: object = { memoryFormat: "channelsLast" };
+  assertThrows(() => x.to(format), DynError, "found memoryFormat");
+  assertThrows(() => new nn.Linear(2, 2).to(Object(format)), DynError, "found memoryFormat");
+  assertThrows(() => compile((v: Tensor) => v.to(format))(x), DynError, "found memoryFormat");
+  for (const name of ["contiguous", "isContiguous"] as const) {
+    for (const backend of [null, "eager"]) {
+      const call = (v: Tensor) => Reflect.apply(v[name], v, [format]);
+      assertThrows(
+        () => (backend ? compile(call, { backend }) : call)(x),
+        DynError,
+        `no arguments for ${name}`,
+      );
+    }
+  }
+  assertThrows(
+    () => F.embedding(tensor([1]), ones([3, 4]), { sparse: true }),
+    DynError,
+    "gradients are dense",
+  );
+  assertThrows(() => F.embedding(tensor([1]), ones([3, 4]), { maxNorm: 1 }), DynError, "layers take it");
 });

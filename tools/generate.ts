@@ -406,16 +406,14 @@ function methodsFile(): string {
     for (const name of [d.name, ...(d.exposure?.aliases ?? [])]) {
       if (isMethod(d)) body.push(...lists.flatMap((s) => [comment(d.doc, "  "), `  ${name}${s};`]));
       if (!d.inplace) continue;
-      const [list] = parameterLists(d, Object.entries(d.params).slice(1), { tensor: "T", method: true });
-      body.push(
-        comment(
-          d.inplace === "layout"
-            ? `${name}, whose layout this tensor adopts; returns this tensor.`
-            : `${name}, in place; returns this tensor.`,
-          "  ",
-        ),
-        `  ${name}_(${list}): T;`,
-      );
+      const doc = d.inplace === "layout"
+        ? `${name}, whose layout this tensor adopts; returns this tensor.`
+        : `${name}, in place; returns this tensor.`;
+      for (
+        const list of parameterLists(d, Object.entries(d.params).slice(1), { tensor: "T", method: true })
+      ) {
+        body.push(comment(doc, "  "), `  ${name}_(${list}): T;`);
+      }
     }
   }
   const text = withResults(body.join("\n"));

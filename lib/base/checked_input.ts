@@ -104,6 +104,13 @@ export function optionsOf<O extends object>(
   return options;
 }
 
+/** Throws DynError if a call that takes no arguments has some, such as PyTorch's memory formats. */
+export function refuseArguments(owner: string, given: readonly unknown[]): void {
+  if (given.length > 0) {
+    throw new DynError(`Expected no arguments for ${owner} but found ${oneLine(given[0])}`);
+  }
+}
+
 /** NumPy's names of arguments, which PyTorch accepts too. */
 const NUMPY = new Map([["axis", "dim"], ["keepdims", "keepdim"]]);
 

@@ -83,7 +83,8 @@ export function parseCall<T>(
       if (param.variadic && item(value)) {
         const start = at;
         while (at < count && item(given[at])) at++;
-        value = given.slice(start, at);
+        // One dimension stays a number, which graphs print shorter
+        if (param.kind !== "dims" || at > start + 1) value = given.slice(start, at);
       } else {
         at++;
       }

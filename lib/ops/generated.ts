@@ -204,6 +204,7 @@ export interface OpApi<T extends TensorLike> {
   permute(self: T, dims: readonly number[]): T;
   permute(self: T, ...dims: number[]): T;
   squeeze(self: T, ...rest: Rest<named.SqueezeOptions, ["dim"]>): T;
+  squeeze(self: T, ...dim: (number | named.SqueezeOptions)[]): T;
   unsqueeze(self: T, dim: number): T;
   unsqueeze(self: T, named: { readonly dim: number }): T;
   expand(self: T, size: readonly Dim[], options?: named.ExpandOptions): T;
@@ -243,6 +244,7 @@ export interface OpApi<T extends TensorLike> {
   permuteCopy(self: T, dims: readonly number[]): T;
   permuteCopy(self: T, ...dims: number[]): T;
   squeezeCopy(self: T, ...rest: Rest<named.SqueezeCopyOptions, ["dim"]>): T;
+  squeezeCopy(self: T, ...dim: (number | named.SqueezeCopyOptions)[]): T;
   unfoldCopy(self: T, dimension: number, size: number, step: number): T;
   unfoldCopy(self: T, named: { readonly dimension: number; readonly size: number; readonly step: number }): T;
   unsqueezeCopy(self: T, dim: number): T;
@@ -408,7 +410,7 @@ export interface OpApi<T extends TensorLike> {
   repeat(self: T, ...repeats: Dim[]): T;
   tile(self: T, dims: readonly Dim[]): T;
   tile(self: T, ...dims: Dim[]): T;
-  repeatInterleave(self: T, repeats: Operand<T>, ...rest: Rest<named.RepeatInterleaveOptions, ["dim"]>): T;
+  repeatInterleave(self: T, ...rest: Rest<named.RepeatInterleaveOptions<T>, ["repeats", "dim"]>): T;
   rot90(self: T, ...rest: Rest<named.Rot90Options, ["k", "dims"]>): T;
   tril(self: T, ...rest: Rest<named.TrilOptions, ["diagonal"]>): T;
   triu(self: T, ...rest: Rest<named.TriuOptions, ["diagonal"]>): T;

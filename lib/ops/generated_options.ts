@@ -451,7 +451,9 @@ export interface RollOptions {
 }
 
 /** Arguments of repeatInterleave by name. */
-export interface RepeatInterleaveOptions {
+export interface RepeatInterleaveOptions<T> {
+  /** As PyTorch's `repeats`; optional. */
+  readonly repeats?: Operand<T> | null | undefined;
   /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
   /** As PyTorch's `output_size`; optional. */

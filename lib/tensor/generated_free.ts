@@ -649,11 +649,10 @@ export const permute: {
   (self: Tensor, ...dims: number[]): Tensor;
 } = ops.permute;
 /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
-export const squeeze: (
-  self: Tensor,
-  dim?: number | readonly number[] | null | SqueezeOptions,
-  options?: SqueezeOptions,
-) => Tensor = ops.squeeze;
+export const squeeze: {
+  (self: Tensor, dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): Tensor;
+  (self: Tensor, ...dim: (number | SqueezeOptions)[]): Tensor;
+} = ops.squeeze;
 /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
 export const unsqueeze: {
   (self: Tensor, dim: number): Tensor;
@@ -732,11 +731,14 @@ export const permuteCopy: {
   (self: Tensor, ...dims: number[]): Tensor;
 } = ops.permuteCopy;
 /** As squeeze, copied. */
-export const squeezeCopy: (
-  self: Tensor,
-  dim?: number | readonly number[] | null | SqueezeCopyOptions,
-  options?: SqueezeCopyOptions,
-) => Tensor = ops.squeezeCopy;
+export const squeezeCopy: {
+  (
+    self: Tensor,
+    dim?: number | readonly number[] | null | SqueezeCopyOptions,
+    options?: SqueezeCopyOptions,
+  ): Tensor;
+  (self: Tensor, ...dim: (number | SqueezeCopyOptions)[]): Tensor;
+} = ops.squeezeCopy;
 /** As unfold, copied. */
 export const unfoldCopy: {
   (self: Tensor, dimension: number, size: number, step: number): Tensor;
@@ -1063,13 +1065,13 @@ export const tile: {
 } = ops.tile;
 /**
  * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
- * only). As `torch.repeat_interleave`.
+ * only). Without `repeats` the index of each element, as often as it says. As `torch.repeat_interleave`.
  */
 export const repeatInterleave: (
   self: Tensor,
-  repeats: Operand<Tensor>,
-  dim?: number | null | RepeatInterleaveOptions,
-  options?: RepeatInterleaveOptions,
+  repeats?: Operand<Tensor> | null | RepeatInterleaveOptions<Tensor>,
+  dim?: number | null | RepeatInterleaveOptions<Tensor>,
+  options?: RepeatInterleaveOptions<Tensor>,
 ) => Tensor = ops.repeatInterleave;
 /** Turned by k quarters in the plane of two dimensions, as `torch.rot90`. */
 export const rot90: (

@@ -766,8 +766,12 @@ export interface TensorMethods<T> {
   permute(...dims: number[]): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
   squeeze(dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
+  /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
+  squeeze(...dim: (number | SqueezeOptions)[]): T;
   /** squeeze, whose layout this tensor adopts; returns this tensor. */
   squeeze_(dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
+  /** squeeze, whose layout this tensor adopts; returns this tensor. */
+  squeeze_(...dim: (number | SqueezeOptions)[]): T;
   /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
   unsqueeze(dim: number): T;
   /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
@@ -1082,12 +1086,12 @@ export interface TensorMethods<T> {
   tile(...dims: Dim[]): T;
   /**
    * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
-   * only). As `torch.repeat_interleave`.
+   * only). Without `repeats` the index of each element, as often as it says. As `torch.repeat_interleave`.
    */
   repeatInterleave(
-    repeats: Operand<T>,
-    dim?: number | null | RepeatInterleaveOptions,
-    options?: RepeatInterleaveOptions,
+    repeats?: Operand<T> | null | RepeatInterleaveOptions<T>,
+    dim?: number | null | RepeatInterleaveOptions<T>,
+    options?: RepeatInterleaveOptions<T>,
   ): T;
   /** Turned by k quarters in the plane of two dimensions, as `torch.rot90`. */
   rot90(k?: number | Rot90Options, dims?: readonly number[] | Rot90Options, options?: Rot90Options): T;

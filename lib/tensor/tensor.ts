@@ -4,7 +4,7 @@
  * elements only if they share storage.
  */
 import { type Flag, flagOf } from "../base/arguments.ts";
-import { checkFunction, checkInstance } from "../base/checked_input.ts";
+import { checkFunction, checkInstance, refuseArguments } from "../base/checked_input.ts";
 import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemSize } from "../base/dtype.ts";
 import { showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
@@ -214,7 +214,8 @@ export class Tensor {
   }
 
   /** Returns whether elements are in row-major order without gaps. */
-  isContiguous(): boolean {
+  isContiguous(...none: readonly never[]): boolean {
+    refuseArguments("isContiguous", none);
     return this.layout.contiguous;
   }
 
@@ -462,7 +463,8 @@ export class Tensor {
   }
 
   /** Itself if its elements are in row-major order, else a row-major copy. */
-  contiguous(): Tensor {
+  contiguous(...none: readonly never[]): Tensor {
+    refuseArguments("contiguous", none);
     return this.layout.contiguous ? this : dispatch.instance.contiguous(this);
   }
 

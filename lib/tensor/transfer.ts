@@ -2,12 +2,14 @@
  * `x.to(…)`: another type, another device, or both. It works on eager and traced tensors, and returns the tensor
  * itself if nothing changes. Invariant: the gradient of a move moves back.
  */
-import { refuseValue } from "../base/checked_input.ts";
+import { optionsOf, refuseValue } from "../base/checked_input.ts";
 import { isDType } from "../base/dtype.ts";
 import { looksLikeDType, refuseDType } from "../base/dtype_names.ts";
 import type { OpApi } from "../ops/generated.ts";
 import { isTensorLike, type TensorLike } from "../ops/tensor_like.ts";
 import type { ConversionOptions } from "./tensor_options.ts";
+
+const OPTIONS = ["dtype", "device", "copy", "nonBlocking"] as const;
 
 /** The tensor with another type or on another device. */
 export function convertTo<T extends TensorLike>(ops: OpApi<T>, tensor: T, given: readonly unknown[]): T {
@@ -19,7 +21,7 @@ export function convertTo<T extends TensorLike>(ops: OpApi<T>, tensor: T, given:
       device = each;
     } else if (isTensorLike(each)) [dtype, device] = [each.dtype, each.device];
     else if (typeof each === "object" && each !== null) {
-      const options: ConversionOptions = each;
+      const options = optionsOf<ConversionOptions>("to", each, OPTIONS);
       dtype = options.dtype ?? dtype;
       device = options.device ?? device;
       copy = options.copy ?? copy;

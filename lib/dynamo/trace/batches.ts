@@ -80,7 +80,10 @@ export function traceOverBatch(m: Interpreter, request: CallRequest): CallResult
 }
 
 /** `unlessTraced(plain, traced)`: the whole of `traced`, or a break before the call. */
-export function traceWhole(m: Interpreter, { args: [, traced = UNDEFINED], completion }: CallRequest): CallResult {
+export function traceWhole(
+  m: Interpreter,
+  { args: [, traced = UNDEFINED], completion }: CallRequest,
+): CallResult {
   if (!isCallable(traced)) return breakGraph("throws", "a value that is not a function is called");
   m.call({
     callee: traced,

@@ -40,7 +40,10 @@ function op(m: Interpreter, name: string, args: readonly Value[]): TensorValue {
 const METHODS: Readonly<Record<string, Method>> = {
   size: (m, self, args) => alongDim(m, self, "shape", args),
   stride: (m, self, args) => alongDim(m, self, "strides", args),
-  contiguous: (m, self) => isContiguous(self.meta) ? self : tracedOps(m).contiguous(self),
+  contiguous: (m, self, args) => {
+    if (args.length > 0) breakGraph("throws", "arguments of contiguous");
+    return isContiguous(self.meta) ? self : tracedOps(m).contiguous(self);
+  },
   item: (m, self) => {
     if (hintOf(elementCount(self.meta)) !== 1) return breakGraph("throws", "item() of several elements");
     return itemOf(m.output, self);
@@ -114,10 +117,10 @@ function conversion(m: Interpreter, value: Value): unknown {
   if (value.kind === "constant") return value.value;
   if (value.kind !== "object") return breakGraph("tensorMethod", "to()");
   return Object.fromEntries(
-    ["dtype", "device", "copy"].map((key) => {
+    enumerableKeys(m, value).map((key) => {
       const found = findProperty(m, value, key);
-      const isKnown = found.kind === "value" && found.value.kind === "constant";
-      return [key, isKnown ? found.value.value : undefined];
+      if (found.kind === "value" && found.value.kind === "constant") return [key, found.value.value];
+      return breakGraph("tensorMethod", "to()");
     }),
   );
 }
@@ -226,7 +229,7 @@ export function tensorMethodModels(): Map<object, BuiltinModel> {
         return breakGraph("throws", `${name} of a value that is not a tensor`);
       }
       if (method) return method(m, self, args, request);
-      if (isOfLayout) return ofLayout(m, self, name);
+      if (isOfLayout && args.length === 0) return ofLayout(m, self, name);
       if (target) return callOp(m, target, [self, ...args], true);
       return breakGraph("tensorMethod", name);
     });

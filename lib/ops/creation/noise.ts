@@ -51,8 +51,8 @@ function alphaDropout(name: "alphaDropout" | "featureAlphaDropout") {
     },
     inplace: true,
     exposure: { method: false, namespaces: ["nn.functional"] },
-    infer({ self, p }) {
-      if (ofChannels && self.shape.length < 2) {
+    infer({ self, p, training }) {
+      if (ofChannels && training && p !== 0 && self.shape.length < 2) {
         throw new DynError(`Expected at least 2 dimensions but found ${shapeText(self.shape)}`);
       }
       return checkNoise(name, self, p);

@@ -27,6 +27,21 @@ export function paddingRow(paddingIdx: number | null, rows: Dim): number | null 
   return paddingIdx < 0 ? paddingIdx + count : paddingIdx;
 }
 
+/** Throws for a norm, which would write the table, and for sparse gradients. */
+export function checkEmbeddingOptions(
+  owner: string,
+  { maxNorm, sparse }: { readonly maxNorm: number | null; readonly sparse: boolean },
+): void {
+  if (maxNorm !== null) {
+    throw new DynError(
+      `Expected no maxNorm of ${owner} but found ${maxNorm}; layers take it, which scale their own table in place`,
+    );
+  }
+  if (sparse) {
+    throw new DynError(`Expected sparse of ${owner} to be false but found true: gradients are dense`);
+  }
+}
+
 /** Throws unless a table has rows. */
 export function checkTable(weight: Pick<TensorMeta, "shape">): void {
   if (weight.shape.length !== 2) {
@@ -68,14 +83,10 @@ const embedding = composeOp({
     sparse: optional("bool", false),
   },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
-  infer({ input, weight, paddingIdx, maxNorm }) {
+  infer({ input, weight, paddingIdx, maxNorm, sparse }) {
     const { table, indices } = checkedTable(input, weight);
     paddingRow(paddingIdx, table.shape[0] ?? 1);
-    if (maxNorm !== null) {
-      throw new DynError(
-        `Expected no maxNorm but found ${maxNorm}: embeddings are not renormalized in place`,
-      );
-    }
+    checkEmbeddingOptions("embedding", { maxNorm, sparse });
     return contiguousMeta([...indices.shape, table.shape[1] ?? 1], table.dtype, table.device);
   },
   ranges({ input, weight }) {

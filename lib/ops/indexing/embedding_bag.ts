@@ -9,7 +9,7 @@ import { add, sub } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { checkTable, paddingRow, tableAndIndices } from "./embedding.ts";
+import { checkEmbeddingOptions, checkTable, paddingRow, tableAndIndices } from "./embedding.ts";
 import { checkIndex, indexRange } from "./indexing.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
@@ -93,16 +93,12 @@ const embeddingBag = composeWideOp({
     paddingIdx: nullable("int"),
   },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
-  infer({ input, weight, offsets, maxNorm, mode, perSampleWeights, includeLastOffset, paddingIdx }) {
+  infer({ input, weight, offsets, maxNorm, mode, sparse, perSampleWeights, includeLastOffset, paddingIdx }) {
     const { table, indices } = tableAndIndices(input, weight);
     checkIndex("embeddingBag", indices);
     checkTable(table);
     paddingRow(paddingIdx, table.shape[0] ?? 1);
-    if (maxNorm !== null) {
-      throw new DynError(
-        `Expected no maxNorm but found ${maxNorm}: embeddings are not renormalized in place`,
-      );
-    }
+    checkEmbeddingOptions("embeddingBag", { maxNorm, sparse });
     if (perSampleWeights) {
       if (mode !== "sum") throw new DynError(`Expected mode sum with perSampleWeights but found ${mode}`);
       if (!sameShape(perSampleWeights.shape, indices.shape)) {

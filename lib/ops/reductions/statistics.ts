@@ -5,7 +5,7 @@
 import { DynError } from "../../base/errors.ts";
 import { type DType, isFloat } from "../../base/dtype.ts";
 import { type Dim, max, sub } from "../../sym/expr.ts";
-import { isEqual } from "../../sym/decide.ts";
+import { isEqual, isLess } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { type Exposure, FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
@@ -89,17 +89,24 @@ function spreadOf(name: "var" | "std", exposure: Exposure) {
       const { variance } = moments(o, self, args);
       return name === "var" ? variance : root(o, variance);
     },
-    gradient: name === "var" ? { kind: "composite" } : {
+    gradient: {
       kind: "rule",
-      saves: ["self", "out"],
-      // 0 where the deviation is 0, as in PyTorch
+      saves: name === "var" ? ["self"] : ["self", "out"],
       rule(o, { args: { self, ...args }, out: [out], grads: [grad] }) {
         if (!grad || !out) return {};
-        const dims = spreadDims(args.dim, self.shape.length);
-        const over = { shape: self.shape, dims, keepdim: args.keepdim };
-        const count = sub(countOver(self.shape, dims), correctionOf(args));
-        const slope = o.where(o.eq(out, 0), 0, o.div(grad, o.mul(divisible(o, out), count)));
-        const centred = o.sub(self, o.mean(self, dims, true));
+        const dims = spreadDims(args.dim, self.shape.length), correction = correctionOf(args);
+        const over = { shape: self.shape, dims, keepdim: args.keepdim }, count = countOver(self.shape, dims);
+        const centred = o.sub(self, o.mean(self, dims, true)), freedom = sub(count, correction);
+        const isWhole = typeof args.dim !== "number" && !Array.isArray(args.dim);
+        // Without degrees of freedom the result is infinite, and so are the slopes over all elements, as in PyTorch
+        if (isWhole && correction > 1 && isLess(count, Math.floor(correction) + 1)) {
+          const steep = o.where(o.eq(centred, 0), NaN, Infinity);
+          return { self: o.mul(restoreDims(o, name === "var" ? grad : o.div(grad, out), over), steep) };
+        }
+        // 0 where the deviation is 0, as in PyTorch
+        const slope = name === "var"
+          ? o.div(o.mul(grad, 2), freedom)
+          : o.where(o.eq(out, 0), 0, o.div(grad, o.mul(divisible(o, out), freedom)));
         return { self: o.mul(restoreDims(o, slope, over), centred) };
       },
     },

@@ -13,6 +13,7 @@ import { nullable, optional, required } from "../params.ts";
 import { castTo, isTensor, resultTypeOf } from "../promotion.ts";
 import { deviceOf, elements, t } from "../pointwise.ts";
 import { normalizeDim, normalizeDims, sameShape, shapeText, withSize } from "../shapes.ts";
+import { checkIndex } from "../indexing/indexing.ts";
 import { readAt } from "./views.ts";
 
 const flip = lowerOp({
@@ -185,15 +186,15 @@ function tiled(shape: readonly Dim[], dims: readonly Dim[]): Dim[] {
 const repeatInterleave = composeOp({
   name: "repeatInterleave",
   doc:
-    "Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager only). " +
-    "As `torch.repeat_interleave`.",
+    "Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager only). Without " +
+    "`repeats` the index of each element, as often as it says. As `torch.repeat_interleave`.",
   params: {
     self: required("tensor"),
-    repeats: required("operand"),
+    repeats: nullable("operand"),
     dim: nullable("int"),
     outputSize: nullable("int", { keyword: true }),
   },
-  dataDependent: ({ repeats }) => isTensor(repeats),
+  dataDependent: ({ repeats }) => repeats === null || isTensor(repeats),
   infer({ self, repeats, dim }) {
     if (typeof repeats !== "number") throw new DynError("Expected a number of repeats but found a tensor");
     checkAtLeast("repeats", repeats, 0);
@@ -202,6 +203,10 @@ const repeatInterleave = composeOp({
     return contiguousMeta(withSize(shape, at, mul(shape[at] ?? 1, repeats)), self.dtype, self.device);
   },
   compose(o, { self, repeats, dim }) {
+    if (repeats === null) {
+      checkIndex("repeatInterleave", self);
+      return o.to(o.repeatedIndices(self, self.shape[0] ?? 1), self.dtype);
+    }
     const flat = dim === null ? o.reshape(self, [-1]) : self;
     const at = normalizeDim(dim ?? 0, flat.shape.length);
     if (isTensor(repeats)) return o.indexSelect(flat, at, o.repeatedIndices(repeats, flat.shape[at] ?? 1));

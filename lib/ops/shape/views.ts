@@ -187,7 +187,7 @@ function squeezed(shape: readonly Dim[], dim: number | readonly number[] | null)
 const squeeze = viewOp({
   name: "squeeze",
   doc: "Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`.",
-  params: { self: required("tensor"), dim: nullable("dims") },
+  params: { self: required("tensor"), dim: nullable("dims", { variadic: true }) },
   inplace: "layout",
   infer({ self, dim }) {
     const gone = squeezed(self.shape, dim);
