@@ -4,11 +4,13 @@ import { compile, compiler, type Tensor, tensor } from "../mod.ts";
 import { begunLoops } from "./programs/begun_loops.ts";
 import { elementsByNumber } from "./programs/elements_by_number.ts";
 import { growingLists, LONG_LOOPS } from "./programs/growing_lists.ts";
+import { largeCollections } from "./programs/large_collections.ts";
 import { register } from "./support/programs.ts";
 
 register(begunLoops, ["eager"], [3, 9, 17]);
 register(growingLists, ["eager"], [5, 14]);
 register(elementsByNumber, ["eager"], [7]);
+register(largeCollections, ["eager"], [6, 15]);
 
 for (const [name, loop] of Object.entries(LONG_LOOPS)) {
   Deno.test(`thirty rounds that fill a list need a version for only a few of them: ${name}`, () => {
@@ -65,6 +67,27 @@ Deno.test("so is one of a loop over a Map, a Set and their values", () => {
   assertEquals([graphBreaks, uncompiled], [3, []]);
   const { breakReasons } = compiler.explain(f)(map, tensor([1], { dtype: "float32" }));
   assert(breakReasons.every(({ id }) => id === "GB0003"));
+});
+
+Deno.test("of a large Map or Set only the keys that a program looks up count, and of a long list what it finds", () => {
+  const keys = Array.from({ length: 1000 }, (_, i) => `k${i}`);
+  const map = new Map(keys.map((key, i) => [key, i])), set = new Set(keys);
+  const f = compile(
+    (x: Tensor) => x.mul(map.get("k7") ?? 0).add(set.has("k8") ? map.size : 0).sub(keys.indexOf("k9")),
+    { backend: "eager" },
+  );
+  const x = tensor([2], { dtype: "float32" });
+  assertEquals(f(x).tolist(), [2 * 7 + 1000 - 9]);
+  map.set("k9", -1).delete("k10");
+  map.set("other", 3);
+  set.delete("k11");
+  keys[12] = "another";
+  assertEquals(f(x).tolist(), [2 * 7 + 1000 - 9]);
+  const { graphs, graphBreaks } = compiler.status(f);
+  assertEquals([graphs, graphBreaks], [1, 0]);
+  map.set("k7", 8);
+  set.delete("k8");
+  assertEquals(f(x).tolist(), [2 * 8 - 9]);
 });
 
 Deno.test("a loop over a typed array argument is in the graph for all elements", () => {

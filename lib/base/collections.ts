@@ -1,4 +1,5 @@
 /** Contents of maps and sets. Invariant: nothing with which a program replaces a builtin is called. */
+import { types } from "node:util";
 
 const { apply } = Reflect;
 const { keys, values } = Map.prototype, { values: members } = Set.prototype;
@@ -19,6 +20,30 @@ export function membersOf<T>(set: ReadonlySet<T>): T[] {
   return drained(apply(members, set, []), nextOfSet);
 }
 
+const { get: getValue, has: hasEntry } = Map.prototype, { has: hasMember } = Set.prototype;
+const sizeGetters = [Map.prototype, Set.prototype].map((of) =>
+  Reflect.getOwnPropertyDescriptor(of, "size")?.get
+);
+const [sizeOfMap, sizeOfSet] = sizeGetters;
+const { isMap, isSet } = types;
+
+/** The value of a key; undefined if there is none, or if the value is not a Map. */
+export function valueAtKey(map: unknown, key: unknown): unknown {
+  return isMap(map) ? apply(getValue, map, [key]) : undefined;
+}
+
+/** Returns whether a Map or Set has a key; undefined for other values. */
+export function hasKey(collection: unknown, key: unknown): boolean | undefined {
+  if (isMap(collection)) return apply(hasEntry, collection, [key]);
+  return isSet(collection) ? apply(hasMember, collection, [key]) : undefined;
+}
+
+/** The number of entries of a Map or Set; undefined for other values. */
+export function sizeOf(collection: unknown): number | undefined {
+  const getter = isMap(collection) ? sizeOfMap : isSet(collection) ? sizeOfSet : undefined;
+  return getter && apply(getter, collection, []);
+}
+
 function drained<T>(iterator: Iterator<T>, next: Iterator<T>["next"]): T[] {
   const found: T[] = [];
   for (;;) {
@@ -35,7 +60,7 @@ export function ownWeakMap<K extends WeakKey, V>(): WeakMap<K, V> {
   return Object.assign(new WeakMap<K, V>(), { get, set, has, delete: remove });
 }
 
-const { add: addMember, has: hasMember } = Set.prototype;
+const { add: addMember } = Set.prototype;
 
 /** Creates a Set that members are added to and looked for by methods of its own. */
 export function ownSet<T>(): Pick<Set<T>, "add" | "has"> {

@@ -7,6 +7,7 @@
 import type { Tagged } from "../base/tagged.ts";
 import type { LiveCell } from "./frame/info.ts";
 import type { BytesPart } from "./guards/bytes.ts";
+import { type Primitive, primitiveText } from "./variables/primitive.ts";
 
 export type { LiveCell };
 
@@ -39,6 +40,8 @@ interface Places {
    * items, their keys, members or characters, and their values; for a list, an element counted from its end.
    */
   entry: { base: Source; part: EntryPart; index: number };
+  /** A lookup in a Map or Set; for its size the key does not matter. */
+  lookup: { base: Source; part: LookupPart; key: Primitive };
   /** A part of an object that accesses memory. */
   bytes: { base: Source; part: BytesPart };
 }
@@ -58,6 +61,9 @@ export type EntryPart =
   | "keyLeft"
   | "valueLeft"
   | "last";
+
+/** The result of a lookup in a Map or Set. */
+export type LookupPart = "get" | "has" | "size";
 
 /** Reads a private member. */
 export interface PrivateReader {
@@ -170,6 +176,18 @@ export function entrySource(base: Source, part: EntryPart, index: number): Sourc
   return { kind: "entry", name: `${base.name}.${text}`, base, part, index };
 }
 
+/** A lookup in a Map or Set. */
+export function lookupSource(base: Source, part: LookupPart, key: Primitive): Source {
+  const text = typeof key === "symbol" ? symbolText(key) : primitiveText(key);
+  return {
+    kind: "lookup",
+    name: `${base.name}.${part === "size" ? part : `${part}(${text})`}`,
+    base,
+    part,
+    key,
+  };
+}
+
 /** The getter or setter of an own property. */
 export function accessorSource(base: Source, key: string | symbol, part: "get" | "set"): Source {
   return { kind: "accessor", name: `${propertySource(base, key).name}.${part}()`, base, key, part };
@@ -214,6 +232,8 @@ export function isSamePlace(a: Source, b: Source): boolean {
         b.base.name === a.base.name;
     case "entry":
       return b.kind === a.kind && b.part === a.part && b.index === a.index && b.base.name === a.base.name;
+    case "lookup":
+      return b.kind === a.kind && b.part === a.part && b.name === a.name;
     case "bytes":
       return b.kind === a.kind && b.part === a.part && b.base.name === a.base.name;
   }
@@ -240,6 +260,7 @@ function rootOf(source: Source): Source {
     case "accessor":
     case "prototype":
     case "entry":
+    case "lookup":
     case "bytes":
       return rootOf(source.base);
     case "element":

@@ -21,13 +21,15 @@ import {
   globalSource,
   knownSource,
   type LiveCell,
+  type LookupPart,
+  lookupSource,
   propertySource,
   prototypeSource,
   type Source,
   sourceText,
   THIS_SOURCE,
 } from "../source.ts";
-import { readKey, writeKey } from "./plain_values.ts";
+import { readKey, readPrimitive, writeKey, writePrimitive } from "./plain_values.ts";
 
 /** Maps objects to numbers while facts are written, and numbers to objects while they are read. */
 export interface ByNumber {
@@ -168,6 +170,8 @@ export const source: Form<Source> = {
         return [value.kind, again(value.base), value.part, value.index];
       case "element":
         return [value.kind, again(value.base), again(value.at), value.offset];
+      case "lookup":
+        return [value.kind, again(value.base), value.part, writePrimitive(value.key)];
       case "captured":
         return [value.kind, again(value.base), capturedName(value), value.index];
       case "bytes":
@@ -204,6 +208,12 @@ export const source: Form<Source> = {
         return elementSource(source.read(first, by), source.read(second, by), numberIn(third));
       case "bytes":
         return bytesSource(source.read(first, by), bytesPart.read(second, by));
+      case "lookup":
+        return lookupSource(
+          source.read(first, by),
+          lookupPart.read(second, by),
+          readPrimitive(third ?? null),
+        );
       case "captured":
         return capturedSource(source.read(first, by), textIn(second), numberIn(third));
       default:
@@ -213,6 +223,7 @@ export const source: Form<Source> = {
 };
 
 const bytesPart = oneOf<BytesPart>("buffer", "byteOffset", "length");
+const lookupPart = oneOf<LookupPart>("get", "has", "size");
 
 export const part = oneOf<EntryPart>(
   "key",

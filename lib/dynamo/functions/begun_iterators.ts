@@ -13,9 +13,9 @@ import {
   iteratedKind,
   lengthOf,
   NEXT,
-  sizeOfCollection,
   take,
 } from "./builtin_iterators.ts";
+import { sizeOf } from "../../base/collections.ts";
 
 /** The items that an iterator of a list, a collection or a text returns. */
 export type ListingOf = "keys" | "values" | "entries";
@@ -58,7 +58,7 @@ export function noteBegun(
   if (kind === "text" && typeof over === "string") note(iterator, { kind, over, what, index });
   if (typeof over !== "object" || over === null) return;
   if (kind === "list" && index <= (lengthOf(over) ?? -1)) note(iterator, { kind, over, what, index });
-  if ((kind === "map" || kind === "set") && sizeOfCollection(kind, over) <= MOST_ENTRIES) {
+  if ((kind === "map" || kind === "set") && (sizeOf(over) ?? 0) <= MOST_ENTRIES) {
     note(iterator, { kind, over, what, twin: entriesBehind(kind, over, index) });
   }
 }
@@ -104,12 +104,12 @@ export function begunIndex(iterator: object): number | undefined {
   const known = positionOf(iterator);
   if (!known) return undefined;
   if (!("twin" in known)) return known.index;
-  return sizeOfCollection(known.kind, known.over) - leftOf(known).length;
+  return (sizeOf(known.over) ?? 0) - leftOf(known).length;
 }
 
 function leftOf(known: CollectionPosition): EntryLeft[] {
   const { kind, over, twin } = known, left = entriesLeft(kind, twin);
-  known.twin = entriesBehind(kind, over, sizeOfCollection(kind, over) - left.length);
+  known.twin = entriesBehind(kind, over, (sizeOf(over) ?? 0) - left.length);
   return left;
 }
 

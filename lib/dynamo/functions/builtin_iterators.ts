@@ -22,8 +22,6 @@ export const NEXT: Readonly<Record<IteratedKind, unknown>> = {
   text: Reflect.get(getPrototypeOf(""[Symbol.iterator]()) ?? {}, "next"),
 };
 const entriesOf = { map: Map.prototype.entries, set: Set.prototype.entries };
-const { Number: toNumber } = globalThis;
-const sizeOf = { map: getterOf(Map.prototype, "size"), set: getterOf(Set.prototype, "size") };
 const typedArrays = getPrototypeOf(Int8Array.prototype) ?? {};
 const lengthOfTyped = getterOf(typedArrays, "length"), valuesOfTyped = Int8Array.prototype[Symbol.iterator];
 const iteratorsOfLists = getPrototypeOf([][Symbol.iterator]());
@@ -92,11 +90,6 @@ export function entriesLeft(kind: "map" | "set", iterator: object): EntryLeft[] 
     if (isArray(value)) left[left.length] = [value[0], value[1]];
   }
   return left;
-}
-
-/** Returns the number of entries of a collection. */
-export function sizeOfCollection(kind: "map" | "set", collection: object): number {
-  return toNumber(apply(sizeOf[kind], collection, []));
 }
 
 /** The characters of a text from a UTF-16 unit on, as its iterators yield them. */

@@ -12,8 +12,9 @@ import { metadata } from "../../tensor/metadata_version.ts";
 import { type CheckContext, type ConditionContext, ConditionWriter } from "./conditions.ts";
 import type { Guard } from "./guard.ts";
 import { relyOnTensors } from "./parameters.ts";
-import { isSettledAt, isSettledClass } from "./data_reads.ts";
-import { callReader, type Care, Constants } from "./reader.ts";
+import { firstOther, isSettledAt, isSettledClass } from "./data_reads.ts";
+import { callReader, type Care, Constants, itemPlace, type PlaceInList } from "./reader.ts";
+import type { Primitive } from "../variables/primitive.ts";
 
 /** −1: serves the call; otherwise the index of a failing guard. */
 export type Check = (self: unknown, args: ArrayLike<unknown>) => number;
@@ -60,7 +61,7 @@ export function compileCheck(guards: readonly Guard[], context: CheckContext): C
   guards.forEach((guard, index) => (relyOnTensors(guard.fact) ? once : each).push({ guard, index }));
   const parts: string[] = [];
   const callsOf = (list: readonly IndexedGuard[]) =>
-    slices(list).map((slice) => {
+    slices(withRuns(list)).map((slice) => {
       const name = `part${parts.length}`;
       parts.push(partText(name, slice, shared));
       return `if ((failed = ${name}(self, args, lists)) !== -1) return failed;`;
@@ -87,7 +88,47 @@ export function compileCheck(guards: readonly Guard[], context: CheckContext): C
   return { check: made, text };
 }
 
-function slices(list: readonly IndexedGuard[]): readonly IndexedGuard[][] {
+/** Constants that are successive items of one list: a loop compares them. */
+interface Run {
+  readonly index: number;
+  readonly first: PlaceInList;
+  readonly values: Primitive[];
+}
+
+/** From this many items on a loop compares them. */
+const SHORTEST_RUN = 16;
+
+/** Replaces guards of successive items by runs. */
+function withRuns(list: readonly IndexedGuard[]): readonly (IndexedGuard | Run)[] {
+  const units: (IndexedGuard | Run)[] = [];
+  for (let at = 0; at < list.length;) {
+    const run = runFrom(list, at), length = run?.values.length ?? 0, guard = list[at];
+    if (run && length >= SHORTEST_RUN) units.push(run);
+    else units.push(...list.slice(at, at + Math.max(1, length)));
+    at += guard ? Math.max(1, length) : 1;
+  }
+  return units;
+}
+
+function runFrom(list: readonly IndexedGuard[], at: number): Run | null {
+  const start = list[at], first = start && placeInList(start.guard);
+  if (!first) return null;
+  const values: Primitive[] = [];
+  for (let next = list[at]; next; next = list[at + values.length]) {
+    const { guard: { fact }, index } = next, place = placeInList(next.guard), n = values.length;
+    const follows = place?.list === first.list && place.at === first.at + n && index === start.index + n;
+    if (!follows || fact.kind !== "constant") break;
+    values.push(fact.value);
+  }
+  return { index: start.index, first, values };
+}
+
+/** The place of an item that a guard compares with a constant; null for other guards. */
+function placeInList({ fact }: Guard): PlaceInList | null {
+  return fact.kind === "constant" ? itemPlace(fact.source) : null;
+}
+
+function slices<T>(list: readonly T[]): readonly T[][] {
   return Array.from(
     { length: Math.ceil(list.length / GUARDS_OF_PART) },
     (_, i) => list.slice(i * GUARDS_OF_PART, (i + 1) * GUARDS_OF_PART),
@@ -97,7 +138,7 @@ function slices(list: readonly IndexedGuard[]): readonly IndexedGuard[][] {
 /** A function that returns the index of the first guard of a slice that fails. */
 function partText(
   name: string,
-  slice: readonly IndexedGuard[],
+  slice: readonly (IndexedGuard | Run)[],
   { constants, context, found, lists, inspected, settled }: Shared,
 ): string {
   const lines: string[] = [];
@@ -110,8 +151,18 @@ function partText(
   };
   const reader = callReader(lines, { constants, readCaptured, care, shared: { found, lists } });
   const writer = new ConditionWriter(reader, constants, context);
-  for (const { guard: { fact }, index } of slice) {
+  for (const unit of slice) {
+    const { index } = unit;
     at = index;
+    if ("values" in unit) {
+      const [compared, values] = [firstOther, unit.values].map((each) => constants.name(each));
+      lines.push(
+        `const other${index} = ${compared}(${reader.listOf(unit.first)}, ${unit.first.at}, ${values});`,
+        `if (other${index} !== -1) return ${index} + other${index};`,
+      );
+      continue;
+    }
+    const { fact } = unit.guard;
     const condition = writer.condition(fact);
     lines.push(`if (!(${condition})) return ${index};`);
     if (fact.kind === "identity") found.set(fact.source.name, fact.object);

@@ -16,7 +16,7 @@ import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
 export const OTHERWISE: unique symbol = Symbol("otherwise");
 
 const { getOwnPropertyDescriptor, getPrototypeOf, get: getProperty } = Reflect;
-const { hasOwn } = Object;
+const { hasOwn, is } = Object;
 const { isProxy } = types;
 
 /** Returns the getter of a property. Reading an element's descriptor takes six times as long. */
@@ -42,6 +42,15 @@ function valueElsewhere(object: object, key: string | symbol): unknown {
 
 function fromAccessor(object: object, key: string | symbol): unknown {
   return withRuntimeBuiltins(() => isSettled(object)) ? getProperty(object, key) : OTHERWISE;
+}
+
+/** Returns which of the items of a list from an index on is the first that is not as expected; −1 if all are. */
+export function firstOther(list: object, start: number, expected: readonly unknown[]): number {
+  for (let i = 0; i < expected.length; i++) {
+    const key = start + i, isData = hasOwn(list, key) && getterOf(list, key) === undefined;
+    if (!is(isData ? getProperty(list, key) : valueOf(list, `${key}`), expected[i])) return i;
+  }
+  return -1;
 }
 
 /** Returns whether an object has a property, without asking proxies: prototypes have guards of their own. */

@@ -16,7 +16,8 @@ import { type Source, sourceText } from "../source.ts";
 import { flagsText, type PropertyFlags } from "./flags.ts";
 import type { BytesClass } from "./bytes.ts";
 import { type HostExpression, type HostLeaf, hostText } from "../variables/host_number.ts";
-import type { CellPlace, Primitive } from "../variables/value.ts";
+import { type Primitive, primitiveText } from "../variables/primitive.ts";
+import type { CellPlace } from "../variables/value.ts";
 
 /** The expected metadata of a tensor, with null for sizes that may differ. */
 export interface TensorExpectation {
@@ -281,11 +282,4 @@ export function functionName(fn: object, unnamed = "<anonymous>"): string {
 
 function keyText(key: string | symbol): string {
   return typeof key === "string" ? JSON.stringify(key) : String(key);
-}
-
-/** A primitive as source text if it has one; symbols by their description. */
-function primitiveText(value: Primitive): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (typeof value === "bigint") return `${value}n`;
-  return Object.is(value, -0) ? "-0" : String(value);
 }

@@ -52,6 +52,7 @@ export function peekAt(source: Source): Peek | null {
     case "prototype":
     case "entry":
     case "element":
+    case "lookup":
     case "bytes":
       return null;
     default:

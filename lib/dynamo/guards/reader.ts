@@ -5,7 +5,7 @@
 import { types } from "node:util";
 import { itemAt, keysLeft, kindsLeft, nextKind, placeAt, valuesLeft } from "../functions/begun_iterators.ts";
 import { BUILTIN_VARIABLES } from "../functions/builtin_objects.ts";
-import { keysOf, membersOf, valuesOf } from "../../base/collections.ts";
+import { hasKey, keysOf, membersOf, sizeOf, valueAtKey, valuesOf } from "../../base/collections.ts";
 import { invariant } from "../../base/errors.ts";
 import type { Source } from "../source.ts";
 import { bytesPart, numberAt, typedElement } from "./bytes.ts";
@@ -189,6 +189,11 @@ export class SourceReader {
           this.read(at)
         }, ${offset})`;
       }
+      case "lookup": {
+        const { base, part, key } = source, { constants } = this;
+        const args = part === "size" ? "" : `, ${constants.name(key)}`;
+        return `${constants.name(LIST_READERS[LOOKUPS[part]])}(${this.read(base)}${args})`;
+      }
       case "bytes": {
         const { base, part } = source;
         return `${this.constants.name(bytesPart)}(${this.read(base)}, ${JSON.stringify(part)})`;
@@ -203,6 +208,11 @@ export class SourceReader {
       default:
         return source satisfies never;
     }
+  }
+
+  /** An expression for the list in which an item is. */
+  listOf({ base, part }: PlaceInList): string {
+    return part === null ? this.inside(base) : this.#list(base, part);
   }
 
   #list(base: Source, part: keyof typeof LISTED): string {
@@ -269,6 +279,9 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
   placeAt,
   fromEnd,
   elementAt,
+  valueAtKey,
+  hasKey,
+  sizeOf,
   bytesPart,
   numberAt,
   typedElement,
@@ -292,8 +305,29 @@ const ACCESSOR_READERS = {
 /** Indices of elements, as written in keys. */
 const INDEX = /^(0|[1-9]\d{0,8})$/;
 
+/** The place of an item of an array, or of the list of the keys or values of a Map. */
+export interface PlaceInList {
+  /** The name of the list. */
+  readonly list: string;
+  readonly base: Source;
+  readonly part: "key" | "value" | "member" | null;
+  readonly at: number;
+}
+
+/** The place of an item in a list; null for other places. */
+export function itemPlace(source: Source): PlaceInList | null {
+  if (source.kind === "property" && typeof source.key === "string" && INDEX.test(source.key)) {
+    return { list: source.base.name, base: source.base, part: null, at: Number(source.key) };
+  }
+  if (source.kind !== "entry") return null;
+  const { base, part, index } = source;
+  if (part !== "key" && part !== "value" && part !== "member") return null;
+  return { list: `${base.name} ${part}s`, base, part, at: index };
+}
+
 /** Functions that read a single item of an iterator, and lists of items. */
 const ITERATED = { kind: "nextKind", item: "itemAt", place: "placeAt", last: "fromEnd" } as const;
+const LOOKUPS = { get: "valueAtKey", has: "hasKey", size: "sizeOf" } as const;
 const LISTED = {
   key: "mapKeys",
   value: "mapValues",

@@ -3,7 +3,14 @@
  * moved unchanged, or if reading the other's place creates it.
  */
 import type { Fact } from "../guards/guard.ts";
-import { entrySource, knownSource, propertySource, prototypeSource, type Source } from "../source.ts";
+import {
+  entrySource,
+  knownSource,
+  lookupSource,
+  propertySource,
+  prototypeSource,
+  type Source,
+} from "../source.ts";
 import type { Interpreter } from "../trace/interpreter.ts";
 import { sameMeta } from "./calls.ts";
 import { isPassed, type TensorValue } from "../variables/value.ts";
@@ -64,6 +71,8 @@ export class MovedPlaces {
         return this.#behind(source, prototypeSource);
       case "entry":
         return this.#behind(source, (base) => entrySource(base, source.part, source.index));
+      case "lookup":
+        return this.#behind(source, (base) => lookupSource(base, source.part, source.key));
       case "private":
       case "accessor":
       case "captured":

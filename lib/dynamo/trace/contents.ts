@@ -4,11 +4,12 @@
  */
 import { types } from "node:util";
 import { settleKey } from "./texts.ts";
+import { hasKey, sizeOf, valueAtKey } from "../../base/collections.ts";
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { ANY_KEY } from "../guards/guard.ts";
-import { entrySource, isPassedIn, propertySource, type Source } from "../source.ts";
+import { entrySource, isPassedIn, lookupSource, propertySource, type Source } from "../source.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import {
   constant,
@@ -23,6 +24,7 @@ import {
   type ListIteratorExotic,
   ObjectValue,
   PassedValue,
+  type Primitive,
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
@@ -198,7 +200,9 @@ export function entryOf(m: Interpreter, object: ObjectValue, key: Value): Entry 
   if (key.kind === "object" && key.tensorProperty && object.real) {
     return breakGraph("opaqueObject", "a list of sizes as a key");
   }
-  const identity = keyIdentity(key), entries = entriesOf(m, object), { exotic } = object;
+  const identity = keyIdentity(key), { exotic } = object;
+  if (isSearched(object) && isPrimitive(identity)) return lookedUp(m, object, identity);
+  const entries = entriesOf(m, object);
   if ((exotic.kind === "map" || exotic.kind === "set") && exotic.passes) {
     const passed = [...entries.keys()].filter((key) => key instanceof PassedValue);
     for (const key of passed) settleKey(m, key);
@@ -212,6 +216,38 @@ export function entryOf(m: Interpreter, object: ObjectValue, key: Value): Entry 
     }
   }
   return m.output.keys.find(entries, identity);
+}
+
+/** Larger collections are searched key by key until all of their entries are needed. */
+const MOST_LISTED = 64;
+
+/** Returns whether a collection is one of the program in which only some keys have been looked up. */
+export function isSearched({ exotic, real }: ObjectValue): boolean {
+  if ((exotic.kind !== "map" && exotic.kind !== "set") || exotic.loaded || real === null) return false;
+  return (sizeOf(real) ?? 0) > MOST_LISTED;
+}
+
+/** The entry of one key of a collection that is searched. */
+function lookedUp(m: Interpreter, { exotic, real, source }: ObjectValue, key: Primitive): Entry | undefined {
+  invariant((exotic.kind === "map" || exotic.kind === "set") && source, "Expected a real collection");
+  const found = exotic.entries.get(key);
+  if (found || exotic.originals.has(key)) return found;
+  const place = (part: "get" | "has") => lookupSource(source, part, key), isPresent = hasKey(real, key);
+  m.output.guard({ kind: "constant", source: place("has"), value: isPresent });
+  if (!isPresent) return undefined;
+  const own = constant(key);
+  const value = exotic.kind === "map" ? m.wrapper.wrap(valueAtKey(real, key), place("get")) : own;
+  exotic.originals.set(key, value);
+  exotic.entries.set(key, { key: own, value });
+  return exotic.entries.get(key);
+}
+
+/** The number of entries of a collection. */
+export function sizeOfEntries(m: Interpreter, object: ObjectValue): Value {
+  const { exotic, real, source } = object;
+  const isKept = isSearched(object) && !((exotic.kind === "map" || exotic.kind === "set") && exotic.changed);
+  if (!isKept || !source) return constant(entriesOf(m, object).size);
+  return m.wrapper.wrap(sizeOf(real), lookupSource(source, "size", undefined));
 }
 
 /** Adds an entry, or replaces one. */
@@ -239,12 +275,11 @@ export function iteratorsOver(m: Interpreter, over: ObjectValue): ListIteratorEx
 
 /** The entries of a Map or Set value, loaded from the real one on first access. */
 export function entriesOf(m: Interpreter, object: ObjectValue): Omit<Map<KeyIdentity, Entry>, "set"> {
-  const { exotic } = object;
+  const { exotic, real, source } = object;
   invariant(exotic.kind === "map" || exotic.kind === "set", "Expected a Map or Set");
-  if (exotic.loaded || object.real === null) return exotic.entries;
-  exotic.loaded = true;
-  const { real, source } = object;
+  if (exotic.loaded || real === null) return exotic.entries;
   invariant(source, "Expected a source");
+  const { entries, originals, deleted } = exotic, isNew = entries.size === 0 && originals.size === 0;
   const what = exotic.kind === "map" ? "Map" : "Set";
   const pairs: (readonly [unknown, unknown])[] = types.isMap(real)
     ? [...Map.prototype.entries.call(real)]
@@ -252,17 +287,29 @@ export function entriesOf(m: Interpreter, object: ObjectValue): Omit<Map<KeyIden
     ? [...Set.prototype.entries.call(real)]
     : [];
   const keys = pairs.map(([key], index) =>
-    keyAt(m, key, entrySource(source, what === "Map" ? "key" : "member", index))
+    isPrimitive(key) && !isNew
+      ? constant(key)
+      : keyAt(m, key, entrySource(source, what === "Map" ? "key" : "member", index))
   );
   const known = keys.map((key) => key.kind === "constant" && !isPassed(key) ? key.value : ANY_KEY);
-  exotic.passes = keys.some(isPassed);
   if (m.wrapper.needsMany(`keys of ${source.name}`, known.map(String).join())) breakGraph("changingText");
   m.output.guard({ kind: "entries", source, what, keys: known });
-  pairs.forEach(([, realValue], index) => {
+  const found = pairs.map(([, realValue], index): [KeyIdentity, Entry] => {
     const key = keys[index] ?? UNDEFINED, identity = isPassed(key) ? key : keyIdentity(key);
-    const value = what === "Map" ? m.wrapper.wrap(realValue, entrySource(source, "value", index)) : key;
-    exotic.entries.set(identity, { key, value });
-    exotic.originals.set(identity, value);
+    const value = originals.get(identity) ??
+      (what === "Map" ? m.wrapper.wrap(realValue, entrySource(source, "value", index)) : key);
+    return [identity, { key, value }];
   });
-  return exotic.entries;
+  // Only now: what ends the graph leaves the collection as it was
+  exotic.loaded = true;
+  exotic.passes = keys.some(isPassed);
+  const former = [...entries], kept = new Map(former);
+  entries.clear();
+  for (const [identity, entry] of found) {
+    originals.set(identity, entry.value);
+    if (!deleted.has(identity)) entries.set(identity, kept.get(identity) ?? entry);
+  }
+  // Added entries come last
+  for (const [identity, entry] of former) if (!entries.has(identity)) entries.set(identity, entry);
+  return entries;
 }

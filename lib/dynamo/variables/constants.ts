@@ -4,9 +4,9 @@
  */
 import { invariant } from "../../base/errors.ts";
 import type { HostExpression } from "./host_number.ts";
+import type { Primitive } from "./primitive.ts";
 
-/** Primitive values. */
-export type Primitive = undefined | null | boolean | number | string | bigint | symbol;
+export type { Primitive };
 
 /** A primitive that is the same in every call that the guards admit. */
 export class ConstantValue {

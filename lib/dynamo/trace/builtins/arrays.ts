@@ -67,6 +67,12 @@ function position(value: Value | undefined, length: number, fallback: number): n
   return number < 0 ? Math.max(0, length + number) : Math.min(number, length);
 }
 
+/** Indices from a position on, one at a time: elements behind what is looked for are not read. */
+function* indicesFrom(m: Interpreter, array: ObjectValue, from: Value | undefined): Generator<number> {
+  const { length } = elementsOf(m, array);
+  for (let i = position(from, length, 0); i < length; i++) yield i;
+}
+
 /** An integer argument that is a count or a depth rather than a position: negative ones count as 0. */
 function countOf(value: Value | undefined, fallback: number): number {
   return value?.kind === "constant" && integerOf(value) < 0 ? 0 : position(value, Infinity, fallback);
@@ -206,21 +212,12 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     const { length } = elementsOf(m, array);
     return elementAt(m, array, number < 0 ? number + length : number);
   },
-  includes: (m, array, args) =>
-    constant(
-      allElements(m, array).slice(position(args[1], elementsOf(m, array).length, 0)).some((v) =>
-        sameValueZero(m, v, args[0] ?? UNDEFINED)
-      ),
-    ),
-  indexOf: (m, array, args) => {
-    const values = allElements(m, array);
-    for (let i = position(args[1], values.length, 0); i < values.length; i++) {
-      const value = values[i];
-      if (value && elementsOf(m, array)[i] !== HOLE && sameValue(m, value, args[0] ?? UNDEFINED)) {
-        return constant(i);
-      }
-    }
-    return constant(-1);
+  includes: (m, array, [wanted = UNDEFINED, from]) =>
+    constant(indicesFrom(m, array, from).some((i) => sameValueZero(m, elementAt(m, array, i), wanted))),
+  indexOf: (m, array, [wanted = UNDEFINED, from]) => {
+    const isFound = (i: number) =>
+      elementsOf(m, array)[i] !== HOLE && sameValue(m, elementAt(m, array, i), wanted);
+    return constant(indicesFrom(m, array, from).find(isFound) ?? -1);
   },
   lastIndexOf: (m, array, args) => {
     const values = allElements(m, array);

@@ -32,6 +32,7 @@ import {
   iteratorsOver,
   keyIdentity,
   putEntry,
+  sizeOfEntries,
 } from "../contents.ts";
 import { settled } from "../texts.ts";
 import type { ModelTable } from "./table.ts";
@@ -56,8 +57,9 @@ function noteDeleted(object: ObjectValue, identity: KeyIdentity, key: Value): vo
 }
 
 function remove(m: Interpreter, object: ObjectValue, key: Value): boolean {
-  if (!entryOf(m, object, key)) return false;
-  const entries = entriesOf(m, object);
+  const { exotic } = object;
+  if (!entryOf(m, object, key) || (exotic.kind !== "map" && exotic.kind !== "set")) return false;
+  const { entries } = exotic;
   const identity = keyIdentity(key);
   const iterators = iteratorsOver(m, object);
   const at = iterators.length > 0 ? [...entries.keys()].indexOf(identity) : 0;
@@ -218,12 +220,12 @@ export function addCollections(table: ModelTable): void {
   table.getter(
     Map.prototype,
     "size",
-    (m, { self }) => constant(entriesOf(m, receiver(self, "map", "size")).size),
+    (m, { self }) => sizeOfEntries(m, receiver(self, "map", "size")),
   );
   table.getter(
     Set.prototype,
     "size",
-    (m, { self }) => constant(entriesOf(m, receiver(self, "set", "size")).size),
+    (m, { self }) => sizeOfEntries(m, receiver(self, "set", "size")),
   );
   table.method(Map, "groupBy", (m, request) => {
     const [source = UNDEFINED, callback] = request.args;
