@@ -1,6 +1,6 @@
 /** Numbers that change between calls behave as they do as constants: eagerly, and compiled without a break. */
 import { assertEquals, assertThrows } from "@std/assert";
-import { compile, nn, ones, type Tensor, tensor, where, zeros } from "../mod.ts";
+import { cat, compile, full, fullLike, nn, ones, type Tensor, tensor, where, zeros } from "../mod.ts";
 import { capture } from "./support/dynamo.ts";
 
 Deno.test("a bound that a small type cannot hold has no effect, however often it changes", () => {
@@ -44,6 +44,51 @@ Deno.test("a number beside floats is an input of one graph if the op takes tenso
     }
     // One for the number as a constant, one for all others
     assertEquals(c.graphs.length, 2, `${program}`);
+  }
+});
+
+Deno.test("tensors of lists of numbers, nested or not, are inputs of one graph when the numbers change", () => {
+  const state = { step: 2 };
+  const programs: Readonly<Record<string, (x: Tensor, n: number, z: number) => Tensor>> = {
+    list: (x, n, z) => x.add(tensor([z, n, 0.5])),
+    nested: (x, _n, z) => x.mul(tensor([[z], [-z * 2]], { dtype: "float32" })),
+    "integers, and what is written later": (x, n) => {
+      const before = tensor([[n, state.step, x.shape[0] ?? 0]]);
+      state.step += 3;
+      return cat([before, tensor([[state.step, 1, 2]])]).add(x.to("int64"));
+    },
+    "one number": (x, _n, z) =>
+      x.add(tensor(z)).add(full([3], -z)).mul(fullLike(x, z)).sub(x.newFull([3], z * 2)),
+    "one number of a type": (x, _n, z) =>
+      x.add(tensor(z, { dtype: "float64" })).add(full([2, 1], z, { dtype: "float32" })),
+    "written by an index": (x, _n, z) => {
+      const y = x.clone();
+      y.set([0], z).set([x.gt(3)], z + 1);
+      return y;
+    },
+    "written in place": (x, _n, z) => {
+      const point = tensor([z, 2, z]);
+      point.set([0], z * 3);
+      return point.add_(x);
+    },
+  };
+  const x = tensor([1.5, -2, 4]);
+  for (const [name, program] of Object.entries(programs)) {
+    const c = capture(program), calls = [[2, 0.25], [3, 1.5], [4, -2.5], [7, 0.75], [9, 3.25]] as const;
+    state.step = 2;
+    const plain = calls.map(([n, z]) => program(x, n, z).tolist());
+    state.step = 2;
+    assertEquals(calls.map(([n, z]) => c.run(x, n, z).tolist()), plain, name);
+    assertEquals(c.graphs.length, 2, name);
+  }
+});
+
+Deno.test("whether numbers of a list are whole decides the type of a tensor in each call", () => {
+  const program = (x: Tensor, n: number) => x.mul(tensor([n, 2]).div(4, { roundingMode: "floor" }));
+  const c = capture(program), x = tensor([1, 2], { dtype: "float32" });
+  for (const n of [5, 6.5, 7, 8.25, 9, 11]) {
+    assertEquals(c.run(x, n).tolist(), program(x, n).tolist(), `${n}`);
+    assertEquals(tensor([n, 2]).dtype, Number.isInteger(n) ? "int64" : "float32");
   }
 });
 

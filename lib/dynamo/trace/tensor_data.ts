@@ -9,9 +9,9 @@ import { modes, type Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { copiedElements, newElements, type NumberArray } from "../guards/bytes.ts";
 import type { SourceReader } from "../guards/reader.ts";
-import { type HostExpression, isWholeNumber, readsElements } from "../variables/host_number.ts";
-import { specializeNumber } from "../variables/numbers.ts";
-import { type BytesObject, constant, type Value } from "../variables/value.ts";
+import { callIn } from "../variables/host_number.ts";
+import { type NumberLeaf, relyOnWholeness, specializeNumber } from "../variables/numbers.ts";
+import { type BytesObject, type Value } from "../variables/value.ts";
 import { beginHistory } from "./begun_histories.ts";
 import { allElements } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -31,7 +31,7 @@ export interface Making {
 
 /** Data of a tensor: its value in the traced call, and its expression in generated code. */
 interface CallData {
-  /** Number of elements; null: it is a single number. */
+  /** Number of elements of a vector; null: the shape is the same in all calls. */
   readonly size: Value | null;
   readonly example: TensorData;
   readonly text: (reader: SourceReader) => string;
@@ -68,54 +68,43 @@ export function ofBytes(m: Interpreter, bytes: BytesObject, making: Making): Val
   return ofData(m, { size, example: dataOf(exampleOf(array, length, written)), text }, making);
 }
 
-/** A tensor of a number, or a list of numbers, read from memory of the program; null if there are none. */
-export function ofNumbers(m: Interpreter, data: Value, making: Making): Value | null {
-  const isList = data.kind === "object" && data.exotic.kind === "array",
-    list = isList ? allElements(m, data) : [data];
-  const numbers: { readonly hint: number; readonly expression: HostExpression }[] = [];
-  for (const each of list) {
-    if (each.kind === "number") numbers.push(each);
-    else if (each.kind === "constant" && typeof each.value === "number") {
-      numbers.push({ hint: each.value, expression: { kind: "literal", value: each.value } });
-    } else return null;
+/** A number of the trace, or a list of them, possibly of lists. */
+type Numbers = NumberLeaf | readonly Numbers[];
+
+/** Returns whether numbers are a list. */
+const isList = (numbers: Numbers): numbers is readonly Numbers[] => Array.isArray(numbers);
+
+/** Numbers that each call computes before the graph; null for other data. */
+function numbersIn(m: Interpreter, data: Value): Numbers | null {
+  if (data.kind === "number") return callIn(data.expression) ? null : data;
+  if (data.kind === "constant" && typeof data.value === "number") {
+    return { hint: data.value, expression: { kind: "literal", value: data.value } };
   }
-  if (!numbers.some(({ expression }) => readsElements(expression))) return null;
-  if (!making.chosen.dtype) relyOnKind(m, numbers);
-  const text = (reader: SourceReader) => {
-    const texts = numbers.map(({ expression }) => reader.host(expression));
-    return isList ? `[${texts.join(", ")}]` : texts.join();
-  };
-  const hints = numbers.map(({ hint }) => hint), [only = 0] = hints;
-  return ofData(
-    m,
-    { size: isList ? constant(list.length) : null, example: isList ? hints : only, text },
-    making,
-  );
+  if (data.kind !== "object" || data.exotic.kind !== "array") return null;
+  const found: Numbers[] = [];
+  for (const each of allElements(m, data)) {
+    const numbers = numbersIn(m, each);
+    if (numbers === null) return null;
+    found.push(numbers);
+  }
+  return found;
 }
 
-/** The type depends on whether all numbers are integers: a single one that is not decides. */
-function relyOnKind(
-  { output }: Interpreter,
-  numbers: readonly { readonly hint: number; readonly expression: HostExpression }[],
-): void {
-  const isFraction = ({ hint }: { readonly hint: number }) => !Number.isInteger(hint);
-  if (numbers.some((each) => each.expression.kind === "literal" && isFraction(each))) return;
-  const decisive = numbers.find(isFraction);
-  for (const { expression, hint } of decisive ? [decisive] : numbers) {
-    if (isWholeNumber(expression) || expression.kind === "literal") continue;
-    // Subtracting the truncated number yields 0 for integers alone, and NaN for values that are not finite
-    const rest: HostExpression = {
-      kind: "binary",
-      operator: "-",
-      left: expression,
-      right: { kind: "math", name: "trunc", args: [expression] },
-    };
-    output.guard({
-      kind: "expression",
-      expression: { kind: "binary", operator: "===", left: rest, right: { kind: "literal", value: 0 } },
-      expected: Number.isInteger(hint),
-    });
-  }
+const leavesOf = (numbers: Numbers): readonly NumberLeaf[] =>
+  isList(numbers) ? numbers.flatMap(leavesOf) : [numbers];
+const exampleIn = (numbers: Numbers): TensorData => isList(numbers) ? numbers.map(exampleIn) : numbers.hint;
+const textIn = (numbers: Numbers, reader: SourceReader): string =>
+  isList(numbers)
+    ? `[${numbers.map((each) => textIn(each, reader)).join(", ")}]`
+    : reader.host(numbers.expression);
+
+/** A tensor of numbers of which some differ between calls; null for other data. */
+export function ofNumbers(m: Interpreter, data: Value, making: Making): Value | null {
+  const numbers = numbersIn(m, data), leaves = numbers === null ? [] : leavesOf(numbers);
+  if (numbers === null || leaves.every(({ expression }) => expression.kind === "literal")) return null;
+  if (!making.chosen.dtype) relyOnWholeness(m.output, leaves);
+  const text = (reader: SourceReader) => textIn(numbers, reader);
+  return ofData(m, { size: null, example: exampleIn(numbers), text }, making);
 }
 
 /** A tensor that each call creates from its own numbers. */
@@ -123,10 +112,10 @@ function ofData(m: Interpreter, { size, example, text }: CallData, { chosen, mak
   const own = { ...chosen, requiresGrad: false };
   const made = refusing(() => modes.without(() => noGrad(() => make(example, own))));
   const length = size?.kind === "number" ? size.dim ?? specializeNumber(m.output, size).value : null;
-  const count = typeof length === "object" && length ? length : made.shape[0] ?? 0;
+  const shape = typeof length === "object" && length ? [length] : made.shape;
   const options: TensorOptions = { dtype: made.dtype, device: made.device };
   const maker = (data: TensorData) => modes.without(() => noGrad(() => make(data, options)));
-  const value = m.output.dataNode(made, size ? [count] : [], (reader) => {
+  const value = m.output.dataNode(made, shape, (reader) => {
     return `${reader.constants.name(maker, "$made")}(${text(reader)})`;
   });
   // The program may write to it or keep it

@@ -47,13 +47,14 @@ import { normalForm } from "./node_arguments.ts";
 import { clampedByNumbers } from "./number_bounds.ts";
 import { isUntracked } from "./region_modes.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
+import { relyOnWholeness } from "../variables/numbers.ts";
 import { withScaledOperand } from "./scaled_operands.ts";
 import { mayShareMemory } from "./shown_nodes.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
   const { definition } = target;
-  const made = filledWithElement(m, target, args) ?? madeAsLeaf(m, target, args) ??
+  const made = filledInGraph(m, target, args) ?? madeAsLeaf(m, target, args) ??
     callWithComplexNumbers(m, target, args, (each, given) => callOp(m, each, given, false));
   if (made) return made;
   const times = (operand: Value, by: Value) => callOp(m, m.opNamed("mul"), [operand, by], false);
@@ -73,12 +74,14 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
 const FILLS: ReadonlyMap<string, number> = new Map([["full", 1], ["fullLike", 1], ["newFull", 2]]);
 
 /**
- * Calls ops that create a tensor of floats filled with an element of the graph; null for other calls. Without a type
- * the value itself determines one: since 2.0 is 2 in JavaScript, it is not treated as an integer.
+ * Calls ops that create a tensor of floats filled with an element of the graph, or with a number that differs between
+ * calls; null for other calls. Without a type the value itself determines one: since 2.0 is 2 in JavaScript, an element
+ * is not treated as an integer.
  */
-function filledWithElement(m: Interpreter, target: CallTarget, args: readonly Value[]): Value | null {
+function filledInGraph(m: Interpreter, target: CallTarget, args: readonly Value[]): Value | null {
   const at = FILLS.get(target.definition.name) ?? -1, value = args[at], [first] = args;
-  if (value?.kind !== "item" || (value.number?.dim ?? null) !== null) return null;
+  if (value?.kind !== "item" && value?.kind !== "number") return null;
+  if (((value.kind === "item" ? value.number : value)?.dim ?? null) !== null) return null;
   const options = args.slice(at + 1).find((each) => each.kind === "object");
   const given = options?.kind === "object" ? m.plainProperty(options, "dtype") : null;
   const named = given?.kind === "constant" && typeof given.value === "string" ? given.value : null;
@@ -89,6 +92,10 @@ function filledWithElement(m: Interpreter, target: CallTarget, args: readonly Va
   };
   if (dtype !== null) return isDType(dtype) && isFloat(dtype) ? fill(0) : null;
   if (!isAbsent(given)) return null;
+  if (value.kind === "number") {
+    relyOnWholeness(m.output, [value]);
+    return fill(value.hint);
+  }
   if (value.type === "boolean") return fill(false);
   return assumeFraction(m.output, value) ? fill(0.5) : null;
 }

@@ -13,6 +13,7 @@ import {
   type HostBinary,
   type HostExpression,
   isHostMath,
+  isWholeNumber,
   shared,
 } from "./host_number.ts";
 import { constant, type ConstantValue, type Value } from "./value.ts";
@@ -313,4 +314,36 @@ export function numberIsTruthy(output: OutputGraph, value: NumberValue): boolean
   output.guard({ kind: "expression", expression: nonZeroTest, expected: value.hint !== 0 });
   output.guard({ kind: "expression", expression: isNumberTest, expected: !Number.isNaN(value.hint) });
   return truthy;
+}
+
+/** A number of the trace, or a constant, as data of a tensor. */
+export interface NumberLeaf {
+  readonly hint: number;
+  readonly expression: HostExpression;
+  readonly dim?: NumberValue["dim"];
+}
+
+/** Relies on whether all numbers are integers, which decides on a type: a single one that is not suffices. */
+export function relyOnWholeness(
+  output: OutputGraph,
+  numbers: readonly NumberLeaf[],
+): void {
+  const isFraction = ({ hint }: NumberLeaf) => !Number.isInteger(hint);
+  if (numbers.some((each) => each.expression.kind === "literal" && isFraction(each))) return;
+  const decisive = numbers.find(isFraction);
+  for (const { expression, hint, dim } of decisive ? [decisive] : numbers) {
+    if (dim || isWholeNumber(expression) || expression.kind === "literal") continue;
+    // Subtracting the truncated number yields 0 for integers alone, and NaN for values that are not finite
+    const rest: HostExpression = {
+      kind: "binary",
+      operator: "-",
+      left: expression,
+      right: { kind: "math", name: "trunc", args: [expression] },
+    };
+    output.guard({
+      kind: "expression",
+      expression: { kind: "binary", operator: "===", left: rest, right: { kind: "literal", value: 0 } },
+      expected: Number.isInteger(hint),
+    });
+  }
 }
