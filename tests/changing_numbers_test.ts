@@ -1,6 +1,18 @@
 /** Numbers that change between calls behave as they do as constants: eagerly, and compiled without a break. */
 import { assertEquals, assertThrows } from "@std/assert";
-import { cat, compile, full, fullLike, nn, ones, type Tensor, tensor, where, zeros } from "../mod.ts";
+import {
+  cat,
+  compile,
+  compiler,
+  full,
+  fullLike,
+  nn,
+  ones,
+  type Tensor,
+  tensor,
+  where,
+  zeros,
+} from "../mod.ts";
 import { capture } from "./support/dynamo.ts";
 
 Deno.test("a bound that a small type cannot hold has no effect, however often it changes", () => {
@@ -80,6 +92,34 @@ Deno.test("tensors of lists of numbers, nested or not, are inputs of one graph w
     state.step = 2;
     assertEquals(calls.map(([n, z]) => c.run(x, n, z).tolist()), plain, name);
     assertEquals(c.graphs.length, 2, name);
+  }
+});
+
+Deno.test("a changing number that is a position in a list has a version for each value, and breaks no graph", () => {
+  const list = [4, 1, 3, 5, 2];
+  const programs: Readonly<Record<string, (n: number) => unknown>> = {
+    slice: (n) => list.slice(0, n),
+    splice: (n) => [...list].splice(1, n),
+    at: (n) => list.at(-n),
+    with: (n) => list.with(n, 0),
+    fill: (n) => [...list].fill(0, n),
+    copyWithin: (n) => [...list].copyWithin(0, n),
+    flat: (n) => [[[[1]]]].flat(n).length,
+    toSpliced: (n) => list.toSpliced(n, 1, 7),
+    take: (n) => list.values().take(n).drop(1).toArray(),
+    length: (n) => {
+      const copy = [...list];
+      copy.length = n;
+      return copy;
+    },
+  };
+  const x = tensor([1, 2]);
+  for (const [name, program] of Object.entries(programs)) {
+    const plain = [2, 3, 4, 3].map(program);
+    const f = compile((x: Tensor, n: number) => [x.mul(2).tolist(), program(n)], { backend: "eager" });
+    assertEquals([2, 3, 4, 3].map((n) => f(x, n)[1]), plain, name);
+    const { graphs, graphBreaks } = compiler.status(f);
+    assertEquals([graphs, graphBreaks], [3, 0], name);
   }
 });
 

@@ -18,6 +18,7 @@ import {
 import { ops } from "../lib/tensor/eager.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
+import { compile, compiler, tensor } from "../mod.ts";
 
 Deno.test("a chain of methods is one graph, called by a plain function", () => {
   const c = capture((x: Tensor) => x.sin().add(1));
@@ -264,4 +265,24 @@ Deno.test("guards may use a function of the runtime and test which one a program
   assertEquals(statusOf(c.run), { entries: 1, hits: 3, givenUp: null, uncompiled: [], times: null });
   known["b"] = 2;
   assertEquals(list(c.run(vector(1))), [-1]);
+});
+
+Deno.test("functions that are called like words of the language are captured: members of objects, default exports", () => {
+  const words = "default delete with for new in class let static eval arguments null this super await Math"
+    .split(" ");
+  const x = tensor([1, 2]), look = compiler.disable(() => {});
+  for (const word of words) {
+    const made = {
+      [word]: (x: Tensor) => {
+        const y = x.mul(Math.max(2, x.shape[0] ?? 0));
+        look();
+        return y.add(1);
+      },
+    }[word];
+    if (!made) throw new Error(word);
+    const f = compile(made, { backend: "eager" });
+    assertEquals(f(x).tolist(), [3, 5]);
+    const { graphs, uncompiled } = compiler.status(f);
+    assertEquals([graphs, uncompiled], [2, []], word);
+  }
 });

@@ -9,7 +9,7 @@ import { dimText } from "../guards/conditions.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import type { Value } from "../variables/value.ts";
 import { type ChangedState, countEffects, effectStatements } from "./effects.ts";
-import { Names } from "./names.ts";
+import { Names, RESERVED } from "./names.ts";
 import { Rebuilder } from "./rebuild.ts";
 import type { ClosurePrinter } from "./closure_types.ts";
 import { scalar } from "../scalars.ts";
@@ -197,7 +197,7 @@ function isRun(value: unknown): value is Modified["run"] {
 function safeName(name: string): string {
   // Units have names that begin with underscores; their bodies must not shadow them.
   const plain = name.replace(/^__/, "").replace(/[^A-Za-z0-9_$]/g, "_");
-  return /^[A-Za-z_$]/.test(plain) ? plain : `fn_${plain}`;
+  return /^[A-Za-z_$]/.test(plain) && !RESERVED.has(plain) ? plain : `fn_${plain}`;
 }
 
 function indent(text: string): string {

@@ -3,7 +3,8 @@
  * under which generated code finds its constants.
  */
 
-const RESERVED: ReadonlySet<string> = new Set(
+/** Names that nothing in generated code may have. */
+export const RESERVED: ReadonlySet<string> = new Set(
   ("arguments await break case catch class const continue debugger default delete do else enum eval export " +
     "extends false finally for function if implements import in instanceof interface let new null package " +
     "private protected public return static super switch this throw true try typeof undefined var void while " +

@@ -2,6 +2,7 @@
  * Writes to properties of traced objects, by JavaScript's rules; they stay in the trace. Invariant: real objects are only
  * read, and the state that a write relies on is guarded at their source.
  */
+import { settled } from "./texts.ts";
 import { invariant } from "../../base/errors.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -203,10 +204,11 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
       return;
     }
     if (key === "length") {
-      if (value.kind !== "constant" || typeof value.value !== "number") {
+      const given = settled(m, value);
+      if (given.kind !== "constant" || typeof given.value !== "number") {
         return breakGraph("symbolicNumber", "a length");
       }
-      const length = value.value;
+      const length = given.value;
       if (!isArrayLength(length)) return breakGraph("throws", "an invalid array length");
       if (length > MOST_ELEMENTS) return breakGraph("builtin", "an array with too many elements");
       const elements = settledElements(m, object);

@@ -124,6 +124,20 @@ function refusePush(m: Interpreter, array: ObjectValue, args: readonly Value[]):
 
 const JOIN: unknown = Array.prototype.join;
 
+/** Arguments that are positions in the array, or counts: a number that changes has a version for each value. */
+const POSITIONS: ReadonlyMap<string, readonly number[]> = new Map([
+  ["fill", [1, 2]],
+  ["slice", [0, 1]],
+  ["splice", [0, 1]],
+  ["toSpliced", [0, 1]],
+  ["copyWithin", [0, 1, 2]],
+  ["with", [0]],
+  ["at", [0]],
+  ["flat", [0]],
+  ["includes", [1]],
+  ["indexOf", [1]],
+]);
+
 const METHODS: Readonly<Record<string, ArrayMethod>> = {
   push: (m, array, args) => {
     if (!canGrow(m, array)) return refusePush(m, array, args);
@@ -359,11 +373,11 @@ function arrayOf(m: Interpreter, value: Value, name: string): ObjectValue {
 /** Adds the models of arrays. */
 export function addArrays(table: ModelTable): void {
   for (const [name, method] of Object.entries(METHODS)) {
-    table.method(
-      Array.prototype,
-      name,
-      (m, request) => method(m, arrayOf(m, request.self, name), request.args, request),
-    );
+    const positions = POSITIONS.get(name) ?? [];
+    table.method(Array.prototype, name, (m, request) => {
+      const args = request.args.map((each, at) => positions.includes(at) ? settled(m, each) : each);
+      return method(m, arrayOf(m, request.self, name), args, request);
+    });
   }
   const into = (m: Interpreter, name: string, request: CallRequest) => (list: Value) =>
     m.callInternal(name, { ...request, args: [list, ...request.args] });

@@ -3,10 +3,11 @@
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
-import { ObjectValue, type Value } from "../../variables/value.ts";
+import { ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import { builtinPrototype } from "../contents.ts";
 import { type BuiltinModel, type CallRequest, type Interpreter } from "../interpreter.ts";
 import { isListNext, listIteratorOf, nextMethod, resumeGenerator } from "../iteration.ts";
+import { settled } from "../texts.ts";
 import type { ModelTable } from "./table.ts";
 
 /** Prototype of iterators that helpers return. */
@@ -39,8 +40,9 @@ function receiverOf(m: Interpreter, { self }: CallRequest, name: string): Object
   return breakGraph("builtin", `Iterator.prototype.${name} of another iterator`);
 }
 
-function countOf({ args: [count] }: CallRequest): Value {
-  if (count?.kind !== "constant" || typeof count.value !== "number") {
+function countOf(m: Interpreter, { args: [given = UNDEFINED] }: CallRequest): Value {
+  const count = settled(m, given);
+  if (count.kind !== "constant" || typeof count.value !== "number") {
     return breakGraph("symbolicNumber", "a number of items");
   }
   return Number.isInteger(count.value) && count.value >= 0
@@ -57,7 +59,7 @@ function lazy(name: keyof typeof LAZY): BuiltinModel {
   const { standIn, takes } = LAZY[name];
   return (m, request) => {
     const receiver = receiverOf(m, request, name);
-    const argument = takes === "callback" ? callbackOf(request.args[0]) : countOf(request);
+    const argument = takes === "callback" ? callbackOf(request.args[0]) : countOf(m, request);
     const { completion } = request, step = m.steps - 1;
     const then = (made: Value): void => {
       if (made.kind !== "object") return breakGraph("iterator");
