@@ -7,17 +7,18 @@
 import { refuseChoice } from "../../lib/base/checked_input.ts";
 import { config, type Tier } from "../../lib/base/config.ts";
 import { reportFallback } from "../../lib/base/fallback.ts";
+import { logs } from "../../lib/base/logs.ts";
 import { areDeterministicAlgorithmsEnabled } from "../../lib/base/precision.ts";
 import type { Plain } from "../../lib/base/recording.ts";
 import type { ClassSource, CompiledProgram } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
+import { DamagedForm } from "../../lib/sym/stored/forms.ts";
 import type { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { compileToWasm } from "../wasm/program.ts";
 import { type ClassCode, readCode } from "./class_code.ts";
-import { compileByHeat } from "./class_program.ts";
 import { stoppedBy, ToolchainError } from "./compiler_faults.ts";
 import { compileNative, restoreBuilt, restoreNative } from "./native_program.ts";
-import { compileTiered, type Listeners, type TieredSource } from "./tiered_program.ts";
+import { EAGER_OP, GRAPH, TieredProgram, type TieredSource } from "./tiered_program.ts";
 import {
   type AbsentCompiler,
   toolchainForGraph,
@@ -40,21 +41,34 @@ export function compileForHost(program: Program): CompiledProgram {
     case "background":
       return config.inductor.maxAutotune ? compileForBest(program) : compileLater(program);
     case "wasm":
-      return compileTiered(sourceOf(program, { stays: true }), listenersFor(program.name));
+      return compileTiered(sourceOf(program, { stays: true }));
     default:
       tier satisfies never;
       return refuseChoice("inductor.tier", ["wait", "background", "wasm"], tier);
   }
 }
 
+/** A graph, and its existing code. */
+type GraphSource = Pick<TieredSource, "name" | "kernelCount" | "program" | "code" | "stays">;
+
 /** A program without existing code. */
-function sourceOf(program: Program, { stays }: Pick<TieredSource, "stays">): TieredSource {
+function sourceOf(program: Program, { stays }: Pick<TieredSource, "stays">): GraphSource {
   const { name, kernels } = program;
   return { name, kernelCount: kernels.length, program: () => program, code: {}, stays };
 }
 
-function listenersFor(name: string): Listeners {
-  return { failed: (thrown) => explain(thrown, `the ${name} graph runs`), absent: sayAbsent };
+/** Creates the program of a graph; its WebAssembly is written right away, so that it can be cached. */
+function compileTiered(source: GraphSource): CompiledProgram {
+  let known: Program | undefined;
+  const tiered = new TieredProgram({
+    ...source,
+    program: () => known ??= source.program(),
+    policy: GRAPH,
+    failed: (thrown) => explain(thrown, `the ${source.name} graph runs`),
+    absent: sayAbsent,
+  });
+  tiered.write();
+  return tiered;
 }
 
 /** Compiles natively if there is a compiler. */
@@ -74,7 +88,7 @@ function compileLater(program: Program): CompiledProgram {
   const status = toolchainIfKnown() && toolchainForGraph();
   const stays = status !== undefined && status.kind !== "ready";
   if (stays) sayAbsent(status);
-  return compileTiered(sourceOf(program, { stays }), listenersFor(program.name));
+  return compileTiered(sourceOf(program, { stays }));
 }
 
 function compileWithout(status: AbsentCompiler, program: Program): CompiledProgram {
@@ -119,13 +133,37 @@ function restoreCode(code: ClassCode, tier: Tier, loops: (() => Program) | null)
   const { wasm, native } = code, built = native && tier === "background" ? restoreBuilt(native) : null;
   if (built || !wasm || !loops) return built;
   const { name } = wasm.frame, kernelCount = new Set(wasm.steps.flatMap(({ kernels }) => kernels)).size;
-  const source = { name, kernelCount, program: loops, code, stays: tier === "wasm" };
-  return compileTiered(source, listenersFor(name));
+  return compileTiered({ name, kernelCount, program: loops, code, stays: tier === "wasm" });
 }
 
 /** Compiles a program of eager ops. */
 export function compileClassForHost(source: ClassSource): CompiledProgram {
-  return compileByHeat(source, (thrown) => explain(thrown, `${source.name} of eager tensors runs`));
+  const { name, kernelCount, program, store } = source;
+  const failed = (thrown: unknown): void => explain(thrown, `${name} of eager tensors runs`);
+  const code = codeOf(source);
+  const tiered = new TieredProgram({
+    name,
+    kernelCount,
+    program,
+    code,
+    stays: false,
+    policy: EAGER_OP,
+    failed,
+  });
+  tiered.whenMore(() => tiered.serialize && store(tiered.serialize));
+  return tiered;
+}
+
+/** Returns the code of a program from an earlier process. */
+function codeOf({ name, cached }: ClassSource): ClassCode {
+  if (cached === null) return {};
+  try {
+    return readCode(cached);
+  } catch (thrown) {
+    if (!(thrown instanceof DamagedForm)) throw thrown;
+    logs.emit("cache", () => `the code of ${name} is generated again: ${thrown.message}`);
+    return {};
+  }
 }
 
 /** Compiles an eager op for one shape, without caching. */

@@ -6,7 +6,8 @@
  * The C++ text, which is the key of native code in the cache, is printed after the first result: printing takes as long
  * as writing the WebAssembly.
  */
-import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
+import { preferringOwnBuiltins, restoresAsLoaded } from "../../lib/base/own_builtins.ts";
+import { config } from "../../lib/base/config.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import { areDeterministicAlgorithmsEnabled } from "../../lib/base/precision.ts";
 import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
@@ -21,22 +22,32 @@ import { findLibraries } from "./object_cache.ts";
 import { withNativeFallback } from "./native_fallback.ts";
 import { type AbsentCompiler, toolchainIfKnown } from "./toolchain.ts";
 
-/** Milliseconds of a first call after which the compiler is started without waiting for a second call. */
-const LONG = 100;
+/** Steps on the way to native code: WebAssembly, a request to the compiler, and either end. */
+type Step = "wasm" | "requested" | "cached" | "compiled";
 
-/**
- * Minimum milliseconds between two polls: each compares all builtins with their originals, which takes longer than
- * small calls.
- */
-const POLL_INTERVAL = 2;
-
-/** Callbacks that receive the reason why there is no native code. */
-export interface Listeners {
-  /** Receives what was thrown; rethrows errors that are not faults of the compiler or the machine. */
-  readonly failed: (thrown: unknown) => void;
-  /** Receives the status of a missing compiler, when it is looked for the first time. */
-  readonly absent: (status: AbsentCompiler) => void;
+/** The work at which a kind of programs is worth a compiler, and the names of its counters. */
+export interface TierPolicy {
+  /** Milliseconds of work after the first call, which also loads code, from which on native code is wanted. */
+  readonly hot: number;
+  /** Milliseconds of a first call from which on native code is wanted without a second call. */
+  readonly long: number;
+  /** Counters of the steps. */
+  readonly counted: Readonly<Partial<Record<Step, string>>>;
 }
+
+/** A graph is compiled because it will probably be called again. */
+export const GRAPH: TierPolicy = {
+  hot: 0,
+  long: 100,
+  counted: { wasm: "wasm_first", cached: "native_at_once", compiled: "switched" },
+};
+
+/** Most eager ops do too little work to justify a compiler. */
+export const EAGER_OP: TierPolicy = {
+  hot: 1,
+  long: Infinity,
+  counted: { requested: "eager_requested", cached: "eager_native", compiled: "eager_native" },
+};
 
 /** A program, and its existing code. */
 export interface TieredSource {
@@ -47,50 +58,48 @@ export interface TieredSource {
   readonly code: ClassCode;
   /** Whether it stays on WebAssembly. */
   readonly stays: boolean;
+  readonly policy: TierPolicy;
+  /** Receives what was thrown; rethrows errors that are not faults of the compiler or the machine. */
+  readonly failed: (thrown: unknown) => void;
+  /** Receives the status of a missing compiler. */
+  readonly absent?: (status: AbsentCompiler) => void;
 }
 
 type State =
-  /** Native code has not been looked for, or the compiler is still being probed. */
-  | { readonly kind: "fresh" }
+  /** Milliseconds of work so far; null until the first call has loaded the code. */
+  | { readonly kind: "cool"; readonly spent: number | null }
   | { readonly kind: "compiling"; readonly ticket: Ticket }
   /** Final state. */
   | { readonly kind: "settled" };
 
-/** Creates a program from its existing code; its WebAssembly is written right away, so that it can be cached. */
-export function compileTiered(source: TieredSource, listeners: Listeners): CompiledProgram {
-  const tiered = new TieredProgram(source, listeners);
-  tiered.write();
-  return tiered;
-}
-
-class TieredProgram implements CompiledProgram {
+/** A program that changes tiers. */
+export class TieredProgram implements CompiledProgram {
   readonly kernelCount: number;
   readonly #given: TieredSource;
-  readonly #listeners: Listeners;
   readonly #start = performance.now();
   #code: ClassCode;
-  #program: Program | undefined;
-  #prepared: PreparedProgram | undefined;
   #current: CompiledProgram | undefined;
   #state: State;
-  #looked = -Infinity;
   #calls = 0;
   #changed: (() => void) | undefined;
 
-  constructor(given: TieredSource, listeners: Listeners) {
+  constructor(given: TieredSource) {
     this.#given = given;
-    this.#listeners = listeners;
     this.#code = given.code;
-    this.#state = { kind: given.stays ? "settled" : "fresh" };
+    this.#state = given.stays ? { kind: "settled" } : { kind: "cool", spent: null };
     this.kernelCount = given.kernelCount;
   }
 
+  get #isWasm(): boolean {
+    return this.#given.stays || config.inductor.tier === "wasm";
+  }
+
   get language(): "cpp" | "txt" {
-    return this.#given.stays ? "txt" : "cpp";
+    return this.#isWasm ? "txt" : "cpp";
   }
 
   get source(): string {
-    return this.#given.stays ? wasmSource(this.#loops()) : this.#text().source;
+    return this.#isWasm ? wasmSource(this.#given.program()) : this.#text().source;
   }
 
   readonly storesProgram = true;
@@ -106,47 +115,53 @@ class TieredProgram implements CompiledProgram {
   }
 
   prepare(): void {
-    this.#current ??= this.#wasm();
+    this.#prepared();
   }
 
   run(call: ProgramCall): boolean {
-    if (this.#state.kind === "settled") return (this.#current ??= this.#wasm()).run(call);
-    if (this.#calls++ > 0) {
-      this.look();
-      return (this.#current ??= this.#wasm()).run(call);
+    const { hot, long } = this.#given.policy, before = this.#state;
+    if (before.kind === "compiling" || (before.kind === "cool" && (before.spent ?? -1) >= hot)) {
+      this.#advance({ builds: true });
     }
-    const program = this.#current ??= this.#wasm(), start = performance.now(), passed = program.run(call);
-    if (performance.now() - start > LONG) queueMicrotask(() => this.look());
+    const program = this.#prepared(), state = this.#state;
+    if (state.kind !== "settled") this.#calls++;
+    if (state.kind !== "cool") return program.run(call);
+    const start = performance.now(), passed = program.run(call), spent = performance.now() - start;
+    this.#state = { kind: "cool", spent: state.spent === null ? 0 : state.spent + spent };
+    if (state.spent === null && spent > long) queueMicrotask(() => this.#advance({ builds: true }));
     return passed;
   }
 
-  /** Advances as far as possible without waiting. */
-  look(): void {
-    const state = this.#state, now = performance.now();
-    if (now - this.#looked < POLL_INTERVAL || areDeterministicAlgorithmsEnabled()) return;
-    this.#looked = now;
-    try {
-      if (state.kind === "fresh") this.#state = preferringOwnBuiltins(() => this.#asked());
-      else if (state.kind === "compiling") this.#state = preferringOwnBuiltins(() => this.#switched(state));
-    } catch (thrown) {
-      this.#state = { kind: "settled" };
-      this.#current ??= this.#wasm();
-      logs.emit("tiers", () => `${this.#given.name}: stays WebAssembly, since its compilation failed`);
-      this.#listeners.failed(thrown);
-    }
+  /** Writes the WebAssembly, unless that has been done. */
+  write(): WasmForm {
+    const known = this.#code.wasm;
+    if (known) return known;
+    const wasm = formOf(this.#given.program);
+    this.#found({ wasm });
+    return wasm;
   }
 
-  #loops(): Program {
-    return this.#program ??= this.#given.program();
+  #prepared(): CompiledProgram {
+    // Native code is used in the first call only if loading suffices: the process that printed it may have ended before
+    // its compiler
+    if (!this.#current && this.#code.native) this.#advance({ builds: false });
+    return this.#current ??= this.#wasm();
+  }
+
+  #wasm(): CompiledProgram {
+    const { kernelCount, program } = this.#given;
+    const made = runnable({ small: this.write(), program, kernelCount });
+    if (this.#isWasm) return made;
+    this.#note("wasm", () => `WebAssembly after ${this.#since()}`);
+    return withNativeFallback(program, made);
   }
 
   #text(): PreparedProgram {
-    if (this.#prepared) return this.#prepared;
     const { native } = this.#code;
-    if (native) return this.#prepared = preparedOf(native);
-    const prepared = prepareProgram(this.#loops());
+    if (native) return preparedOf(native);
+    const prepared = preferringOwnBuiltins(() => prepareProgram(this.#given.program()));
     this.#found({ native: prepared.form });
-    return this.#prepared = prepared;
+    return prepared;
   }
 
   #found(more: ClassCode): void {
@@ -154,64 +169,72 @@ class TieredProgram implements CompiledProgram {
     this.#changed?.();
   }
 
-  /** Writes the WebAssembly, unless that has been done. */
-  write(): WasmForm {
-    const known = this.#code.wasm;
-    if (known) return known;
-    const wasm = formOf(() => this.#loops());
-    this.#found({ wasm });
-    return wasm;
-  }
-
-  #wasm(): CompiledProgram {
-    const { stays, kernelCount } = this.#given;
-    const made = runnable({ small: this.write(), program: () => this.#loops(), kernelCount });
-    if (stays) return made;
-    counters.add("tiers", "wasm_first");
-    logs.emit("tiers", () => `${this.#given.name}: WebAssembly after ${this.#since()}`);
-    return withNativeFallback(() => this.#loops(), made);
+  #note(step: Step, text: () => string): void {
+    const { name, policy } = this.#given, counter = policy.counted[step];
+    if (counter !== undefined) counters.add("tiers", counter);
+    logs.emit("tiers", () => `${name}: ${text()}`);
   }
 
   #since(): string {
     return `${((performance.now() - this.#start) / 1000).toFixed(3)} s`;
   }
 
-  /** Takes native code from the cache, or starts compiling it. */
-  #asked(): State {
-    const toolchain = toolchainIfKnown();
-    if (!toolchain) return { kind: "fresh" };
-    if (toolchain.kind !== "ready") {
-      this.#listeners.absent(toolchain);
-      return { kind: "settled" };
-    }
-    const { paths, missing } = findLibraries(this.#text().sources);
-    const { name } = this.#given;
-    if (missing.length === 0) {
-      this.#current = linkNative(this.#text(), paths);
-      counters.add("tiers", "native_at_once");
-      logs.emit("tiers", () => `${name}: native code from the cache`);
-      return { kind: "settled" };
-    }
-    logs.emit("tiers", () => {
-      const libraries = missing.map(({ source }) => source.name).join(", ");
-      return `${name}: C++ is compiled in the background: ${libraries}`;
-    });
-    return { kind: "compiling", ticket: requestLibraries(missing) };
+  /**
+   * Native libraries round in another order, so programs that must always produce the same bits stay on WebAssembly.
+   */
+  #staysForNow(): boolean {
+    return areDeterministicAlgorithmsEnabled() &&
+      this.#given.program().kernels.some(({ kind }) => kind === "extern");
   }
 
-  #switched(state: State & { kind: "compiling" }): State {
-    const seen = state.ticket.poll();
-    if (seen.kind === "waiting") return state;
+  /** Advances as far as possible without waiting; without `builds`, only to existing native code. */
+  #advance({ builds }: { readonly builds: boolean }): void {
+    const state = this.#state;
+    if (state.kind === "settled") return;
+    const seen = state.kind === "compiling" ? state.ticket.poll() : undefined;
+    if (seen?.kind === "waiting") return;
+    const next = () => seen ? this.#switched(seen) : this.#asked(builds);
+    try {
+      // Comparing all builtins takes longer than small calls
+      this.#state = restoresAsLoaded() ? next() : preferringOwnBuiltins(next);
+    } catch (thrown) {
+      this.#state = { kind: "settled" };
+      logs.emit("tiers", () => `${this.#given.name}: stays WebAssembly, since its compilation failed`);
+      this.#given.failed(thrown);
+    }
+  }
+
+  /** Takes native code from the cache, or starts compiling it. */
+  #asked(builds: boolean): State {
+    if (config.inductor.tier === "wasm") return { kind: "settled" };
+    if (this.#staysForNow()) return this.#state;
+    const toolchain = toolchainIfKnown();
+    if (!toolchain) return this.#state;
+    if (toolchain.kind !== "ready") {
+      this.#given.absent?.(toolchain);
+      return { kind: "settled" };
+    }
+    const prepared = this.#text(), { paths, missing } = findLibraries(prepared.sources);
+    if (missing.length === 0) {
+      this.#current = linkNative(prepared, paths);
+      this.#note("cached", () => "native code from the cache");
+      return { kind: "settled" };
+    }
+    if (!builds) return this.#state;
+    const ticket = preferringOwnBuiltins(() => requestLibraries(missing));
+    const libraries = missing.map(({ source }) => source.name).join(", ");
+    this.#note("requested", () => `C++ is compiled in the background: ${libraries}`);
+    return { kind: "compiling", ticket };
+  }
+
+  #switched(seen: ReturnType<Ticket["poll"]>): State {
+    if (this.#staysForNow()) return this.#state;
     if (seen.kind === "failed") throw seen.thrown;
-    const { paths, missing } = findLibraries(this.#text().sources);
+    const prepared = this.#text(), { paths, missing } = findLibraries(prepared.sources);
     // The libraries have been removed meanwhile
     if (missing.length > 0) return { kind: "settled" };
-    this.#current = linkNative(this.#text(), paths);
-    counters.add("tiers", "switched");
-    logs.emit(
-      "tiers",
-      () => `${this.#given.name}: native code after ${this.#since()}, ${this.#calls} calls`,
-    );
+    this.#current = linkNative(prepared, paths);
+    this.#note("compiled", () => `native code after ${this.#since()}, ${this.#calls} calls`);
     return { kind: "settled" };
   }
 }
