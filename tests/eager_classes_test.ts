@@ -2,7 +2,14 @@
  * Eager calls by class: one program for calls that differ in sizes, on each tier; its assumptions about sizes hold for
  * every call that it serves.
  */
-import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertNotStrictEquals,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
 import { counters } from "../lib/base/logs.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import type { Program } from "../lib/loops/ir.ts";
@@ -70,14 +77,14 @@ Deno.test("one program serves all sizes of a class, and no other class", () => {
     planOf("add", { self: randn(a), other: randn(b) });
   const first = plan([200, 100], [200, 100]), second = plan([300, 200], [300, 200]);
   assert(first && second);
-  assertEquals(first.program, second.program);
+  assertStrictEquals(first.program, second.program);
   assertNotEquals(first.sizes, second.sizes);
   assertEquals(second.results[0]?.shape, [300, 200]);
   // Dense operands are walked as one, whatever their dimensions
-  assertEquals(plan([20000], [20000])?.program, first.program);
-  assertEquals(plan([20, 10, 100], [20, 10, 100])?.program, first.program);
+  assertStrictEquals(plan([20000], [20000])?.program, first.program);
+  assertStrictEquals(plan([20, 10, 100], [20, 10, 100])?.program, first.program);
   // A row is broadcast, a square has equal sizes: their programs may differ, their results must fit
-  assertNotEquals(plan([200, 100], [100])?.program, first.program);
+  assertNotStrictEquals(plan([200, 100], [100])?.program, first.program);
   assertEquals(plan([200, 200], [200, 200])?.results[0]?.shape, [200, 200]);
 });
 
@@ -90,8 +97,8 @@ Deno.test("sums that are cut differently have different programs, whichever leng
     })?.program;
   const [longer, long, longest] = [20_000, 10_000, 70_000].map(programOf);
   assert(longer);
-  assertEquals(long, longer);
-  assertNotEquals(longest, longer);
+  assertStrictEquals(long, longer);
+  assertNotStrictEquals(longest, longer);
 });
 
 Deno.test("dense tensors of one shape are rows to elementwise ops: one class for all shapes", () => {
