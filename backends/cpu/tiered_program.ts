@@ -119,12 +119,14 @@ export class TieredProgram implements CompiledProgram {
   }
 
   run(call: ProgramCall): boolean {
-    const { hot, long } = this.#given.policy, before = this.#state;
+    const before = this.#state;
+    if (before.kind === "settled") return this.#prepared().run(call);
+    const { hot, long } = this.#given.policy;
     if (before.kind === "compiling" || (before.kind === "cool" && (before.spent ?? -1) >= hot)) {
       this.#advance({ builds: true });
     }
     const program = this.#prepared(), state = this.#state;
-    if (state.kind !== "settled") this.#calls++;
+    this.#calls++;
     if (state.kind !== "cool") return program.run(call);
     const start = performance.now(), passed = program.run(call), spent = performance.now() - start;
     this.#state = { kind: "cool", spent: state.spent === null ? 0 : state.spent + spent };
@@ -144,7 +146,8 @@ export class TieredProgram implements CompiledProgram {
   #prepared(): CompiledProgram {
     // Native code is used in the first call only if loading suffices: the process that printed it may have ended before
     // its compiler
-    if (!this.#current && this.#code.native) this.#advance({ builds: false });
+    if (this.#current) return this.#current;
+    if (this.#code.native) this.#advance({ builds: false });
     return this.#current ??= this.#wasm();
   }
 
