@@ -328,6 +328,8 @@ interface Convolution {
   readonly fast?: boolean;
   /** Whether the second row of the first image begins with infinity. */
   readonly infinite?: boolean;
+  /** Factor of the elements of the image; results and gradients of weights then have that size. */
+  readonly scale?: number;
   /** All channels of the image are the same memory; then it has no gradient here. */
   readonly repeated?: boolean;
 }
@@ -352,6 +354,7 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
     weight = make(k * cg * r * s),
     result = make(n * k * oh * ow),
     bias = make(k);
+  if (p.scale !== undefined) { for (let i = 0; i < image.length; i++) image[i] = (image[i] ?? 0) * p.scale; }
   if (p.infinite) image[is[2] ?? 0] = Infinity;
   const expected = {
     image: new Float64Array(image.length),
@@ -407,7 +410,7 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
     for (let i = 0; i < out.length; i++) {
       const wanted = expected[output][i] ?? 0,
         error = out[i] === wanted ? 0 : Math.abs((out[i] ?? NaN) - wanted);
-      const size = Math.max(1, Math.abs(expected[output][i] ?? 0));
+      const size = Math.max(output === "image" ? 1 : p.scale ?? 1, Math.abs(expected[output][i] ?? 0));
       assert(
         error <= tolerance * size,
         `${JSON.stringify(p)} ${output}[${i}]: error ${error} of ${expected[output][i]}`,
@@ -506,6 +509,11 @@ test("filters of one tap by one read images where they lie", () => {
   checkConvolution({ ...base, h: 12, w: 16, repeated: true });
   checkConvolution({ ...base, strided: true });
   checkConvolution({ ...base, w: 50, type: "f64", threads: 1 });
+  const many = { ...base, n: 1, c: 128, k: 96, h: 18, w: 22, bias: true } as const;
+  checkConvolution({ ...many, n: 3, c: 256, k: 198, groups: 2, h: 14, w: 15 });
+  checkConvolution({ ...many, c: 600, h: 16, w: 12 });
+  checkConvolution({ ...many, infinite: true });
+  checkConvolution({ ...many, bias: false, scale: 2 ** -120 });
 });
 
 test("filters that meet no pixel twice are products with patches of images", () => {
@@ -513,6 +521,7 @@ test("filters that meet no pixel twice are products with patches of images", () 
   checkConvolution(base);
   checkConvolution({ ...base, n: 1, c: 42, k: 9, h: 40, w: 40, threads: 1 });
   checkConvolution({ ...base, c: 8, k: 34, groups: 2, h: 25, w: 23, r: 2, s: 2, stride: [2, 2] });
+  checkConvolution({ ...base, n: 1, c: 16, k: 64, h: 64, w: 67, threads: 3 });
   checkConvolution({ ...base, r: 2, s: 3, h: 41, w: 43, type: "f64" });
   checkConvolution({ ...base, n: 1, c: 1, k: 8, h: 60, w: 124, r: 5, s: 8, stride: [6, 8] });
   checkConvolution({ ...base, n: 1, c: 1, k: 8, h: 20, w: 784, r: 9, s: 16, stride: [10, 16], threads: 3 });

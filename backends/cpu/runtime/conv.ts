@@ -12,10 +12,12 @@ import { CHANNEL_LANES } from "./channel_lanes.ts";
 import { CONV_BACKWARD } from "./conv_backward.ts";
 import { CONV_FEW } from "./conv_few.ts";
 import { CONV_POINTS } from "./conv_points.ts";
+import { CONV_POINTS_SPLIT } from "./conv_points_split.ts";
 import { CONV_ROWS } from "./conv_rows.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
 import { LANE_ORDERS } from "./lane_orders.ts";
 import { VECTOR_PRELUDE } from "./prelude.ts";
+import { SPLIT_TILES } from "./split_tiles.ts";
 import { WINOGRAD } from "./winograd.ts";
 import { WINOGRAD_SCHEMES } from "./winograd_schemes.ts";
 import { WINOGRAD_TILES } from "./winograd_tiles.ts";
@@ -275,6 +277,9 @@ static void convolve(Conv& p, L threads) {
   const L nt = threads > 1 && products > 262144 ? threads : 1;
   if ((p.scheme = scheme_of(p))) return winograd(p, nt);
   if (few_pay(p)) return convolve_few(p, nt);
+#if SPLIT
+  if (points_pay(p) && points_split(p)) return convolve_split_points(p, nt);
+#endif
   if (points_pay(p)) return convolve_points(p, nt);
   if (rows_pay(p)) return convolve_rows(p, nt);
   const UL table = (UL) (p.cg * p.r * p.s + 1) * sizeof(L);
@@ -298,8 +303,9 @@ INL void rows_of_tiles(L m0, L m1, L kc, const T* a, L as, const T* b, L lb, T* 
 /** The translation unit of convolutions over one element type. */
 export function convSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
-  return head + VECTOR_PRELUDE + LANE_ORDERS + CONV_CALL + GEMM_TILES + CONV_TILES + CHANNEL_LANES +
+  return head + VECTOR_PRELUDE + LANE_ORDERS + CONV_CALL + GEMM_TILES + SPLIT_TILES + CONV_TILES +
+    CHANNEL_LANES +
     WINOGRAD_TILES + WINOGRAD_SCHEMES + CONV_FORWARD + WINOGRAD + WINOGRAD_WEIGHT + CONV_ROWS + CONV_FEW +
-    CONV_POINTS +
+    CONV_POINTS + CONV_POINTS_SPLIT +
     CONV_DISPATCH + CONV_BACKWARD;
 }

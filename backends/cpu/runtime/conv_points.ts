@@ -53,6 +53,12 @@ template <int step> OUTL void pack_patches(const Conv& p, const T* image, L k0, 
   }
 }
 
+INL void pack_rows(const Conv& p, const T* image, L k0, L k1, L h0, L h1, T* d, L pitch) {
+  #define PACK(step) case step: return pack_patches<step>(p, image, k0, k1, h0, h1, d, pitch)
+  switch (p.sw) { PACK(2); PACK(4); PACK(8); default: pack_patches<16>(p, image, k0, k1, h0, h1, d, pitch); }
+  #undef PACK
+}
+
 // Computes output channels [m0, m1) of group g of image i, output rows [h0, h1).
 INL void points_unit(const Conv& p, const T* weights, L g, L i, L h0, L h1, L m0, L m1) {
   const L pixels = (h1 - h0) * p.ow, panels = (p.kg + VL - 1) / VL, taps = p.cg * p.r * p.s;
@@ -64,9 +70,7 @@ INL void points_unit(const Conv& p, const T* weights, L g, L i, L h0, L h1, L m0
   for (L k0 = 0; k0 < taps; k0 += most_depth) {
     const L depth = least(most_depth, taps - k0);
     const T* from = place ? image + h0 * p.ss[2] + k0 * pitch : packed;
-    #define PACK(step) case step: pack_patches<step>(p, image, k0, k0 + depth, h0, h1, packed, pitch); break
-    if (!place) switch (p.sw) { PACK(2); PACK(4); PACK(8); default: PACK(16); }
-    #undef PACK
+    if (!place) pack_rows(p, image, k0, k0 + depth, h0, h1, packed, pitch);
     for (L x = 0; x < pixels; x += NR) {
       const L cols = least(NR, pixels - x), nv = (cols + VL - 1) / VL, lanes = cols - (nv - 1) * VL;
       const T* b = from + x;
@@ -98,19 +102,19 @@ INL bool are_patches(const Conv& p) {
 INL bool points_pay(const Conv& p) {
   return (in_place(p) || are_patches(p)) && p.ss[0] >= 0 && p.ss[1] >= 0 && p.oh * p.ow >= LEAST_POINTS && p.rs[3] == 1 && p.rs[2] == p.ow;
 }
-// The number of rows of an image that together fill tiles best.
-INL L points_rows(const Conv& p) {
+// The number of rows of an image that together fill tiles of this width best.
+INL L points_rows(const Conv& p, L width) {
   const L together = in_place(p) ? POINTS_TOGETHER : least(POINTS_TOGETHER, POINTS_PACKED / least(UNIT_DEPTH, p.cg * p.r * p.s));
   L best = 1, waste = 1 << 30;
   for (L rows = 1; rows <= p.oh && (rows == 1 || rows * p.ow <= together); rows++) {
-    const L pixels = rows * p.ow, left = (p.oh % rows) * p.ow, filled = (pixels + NR - 1) / NR * NR * (p.oh / rows) + (left + NR - 1) / NR * NR;
+    const L pixels = rows * p.ow, left = (p.oh % rows) * p.ow, filled = (pixels + width - 1) / width * width * (p.oh / rows) + (left + width - 1) / width * width;
     if (filled <= waste) best = rows, waste = filled;
   }
   return best;
 }
 static void convolve_points(const Conv& p, L threads) {
   const L taps = p.cg * p.r * p.s, panels = (p.kg + VL - 1) / VL, blocks = (taps + VL - 1) / VL, tiles = (p.kg + MR - 1) / MR;
-  const L rows = points_rows(p), per_image = (p.oh + rows - 1) / rows, units = p.n * p.groups * per_image;
+  const L rows = points_rows(p, NR), per_image = (p.oh + rows - 1) / rows, units = p.n * p.groups * per_image;
   // if units do not divide evenly among the threads, the output channels are divided as well
   const L parts = units >= 4 * threads || units % threads == 0 ? 1 : least(tiles, 4 * threads / units + 1);
   T* weights = scratch(2, p.groups * panels * taps * VL * sizeof(T));

@@ -34,8 +34,6 @@ struct GemmCall {
 
 const GEMM_OPERANDS: string = String.raw`
 typedef void (*Fill)(void* context, L b, L r0, L r1, L c0, L c1, void* to, L ld);
-// A part of an operand.
-struct Part { const T* at; L rs, cs; };
 struct Problem {
   const T *a, *b;
   T* c;
@@ -48,19 +46,19 @@ struct Problem {
   L index;
 };
 // Rows [i0, i1) and columns [j0, j1) of an operand that is computed; its rows are contiguous if cs is 1.
-INL Part filled(const Problem& p, Fill fill, void* context, L cs, L i0, L i1, L j0, L j1, T* to) {
+INL Operand filled(const Problem& p, Fill fill, void* context, L cs, L i0, L i1, L j0, L j1, T* to) {
   const L ld = ((cs == 1 ? j1 - j0 : i1 - i0) + VL - 1) / VL * VL;
   if (cs == 1) fill(context, p.index, i0, i1, j0, j1, to, ld);
   else fill(context, p.index, j0, j1, i0, i1, to, ld);
-  return cs == 1 ? (Part) {to, ld, 1} : (Part) {to, 1, ld};
+  return cs == 1 ? (Operand) {to, ld, 1} : (Operand) {to, 1, ld};
 }
-INL Part part_a(const Problem& p, L m0, L m1, L k0, L k1, T* scratch) {
+INL Operand part_a(const Problem& p, L m0, L m1, L k0, L k1, T* scratch) {
   if (p.fill_a) return filled(p, p.fill_a, p.context_a, p.acs, m0, m1, k0, k1, scratch);
-  return (Part) {p.a + m0 * p.ars + k0 * p.acs, p.ars, p.acs};
+  return (Operand) {p.a + m0 * p.ars + k0 * p.acs, p.ars, p.acs};
 }
-INL Part part_b(const Problem& p, L k0, L k1, L n0, L n1, T* scratch) {
+INL Operand part_b(const Problem& p, L k0, L k1, L n0, L n1, T* scratch) {
   if (p.fill_b) return filled(p, p.fill_b, p.context_b, p.bcs, k0, k1, n0, n1, scratch);
-  return (Part) {p.b + k0 * p.brs + n0 * p.bcs, p.brs, p.bcs};
+  return (Operand) {p.b + k0 * p.brs + n0 * p.bcs, p.brs, p.bcs};
 }
 INL void finish(const Problem& p, L m0, L m1, L n0, L n1) {
   if (!p.epilogue || m0 >= m1 || n0 >= n1) return;
@@ -98,7 +96,7 @@ INL Plan plan_of(const Problem& p) {
   const bool dot_b = p.k >= 128 && !fills && p.n <= 32 && p.n % VL;
   if (q.kind == Plan::TILES && p.acs == 1 && p.brs == 1 && (dot_a || dot_b)) q.kind = Plan::DOTS;
 #if SPLIT
-  if (q.kind != Plan::ROW && split_pays(p)) q.kind = Plan::SPLITS;
+  if (q.kind != Plan::ROW && split_pays(p.m, p.n, p.k)) q.kind = Plan::SPLITS;
 #endif
   q.pack_a = p.fill_a ? p.acs != 1 : p.acs != 1 && (p.ars != 1 || (p.m > 16 && p.k >= 256 && p.n > 64));
   q.kblocks = most(1, (p.k + KC - 1) / KC);
@@ -122,7 +120,7 @@ INL L panel_length(const Plan& q) { return (q.kc * NR + 64 + 15) / 16 * 16; }
 struct Panels { const T* at; L as, panel; bool unit; };
 
 INL Panels panels_of(const Problem& p, const Plan& q, L m0, L m1, L k0, L kc, const Scratches& s) {
-  const Part a = part_a(p, m0, m1, k0, k0 + kc, s.filled_a);
+  const Operand a = part_a(p, m0, m1, k0, k0 + kc, s.filled_a);
   if (!q.pack_a) return a.cs == 1 ? (Panels) {a.at, a.rs, MR * a.rs, false} : (Panels) {a.at, a.cs, MR, true};
   pack_a(kc, a.at, a.rs, a.cs, 0, m1 - m0, s.a);
   return (Panels) {s.a, MR, panel_stride(kc), true};
@@ -137,7 +135,7 @@ INL void column(const Problem& p, const Plan& q, L j, L m0, L m1, L k0, L kc, bo
   L lb = nv * VL;
   T* packed = 0;
   if (!kept) {
-    const Part part = part_b(p, k0, k0 + kc, n, n + cols, s.filled_b);
+    const Operand part = part_b(p, k0, k0 + kc, n, n + cols, s.filled_b);
     if (part.cs != 1 || lanes < VL) pack_b(kc, part.at, part.rs, part.cs, cols, lb, panel);
     else {
       // The first tile packs what others read: always for other blocks of rows, else unless rows of B are near each other
@@ -180,10 +178,10 @@ INL void tiles(const Problem& p, const Plan& q, L i0, L i1, L w0, L w1, const Sc
 INL L columns_at_once(const Problem& p) { return most(1, FILL_B / most(1, p.k) / 3) * 3; }
 INL void dot_part(const Problem& p, L m0, L m1, L n0, L n1, const Scratches& s) {
   const L step = p.fill_b ? columns_at_once(p) : n1 - n0;
-  const Part rows_a = part_a(p, 0, p.m, 0, p.k, s.filled_a);
+  const Operand rows_a = part_a(p, 0, p.m, 0, p.k, s.filled_a);
   for (L from = n0; from < n1; from += step) {
     const L to = least(n1, from + step);
-    const Part part = part_b(p, 0, p.k, from, to, s.filled_b);
+    const Operand part = part_b(p, 0, p.k, from, to, s.filled_b);
     if (p.m == 1 && !p.fill_b && p.n * p.k > STREAMED && p.k <= SHORT_ROW) {
       dot_streamed(p.k, rows_a.at, part.at, part.cs, to - from, p.c + from * p.ccs, p.ccs, p.add);
       continue;
@@ -203,13 +201,13 @@ INL void dot_part(const Problem& p, L m0, L m1, L n0, L n1, const Scratches& s) 
 }
 INL void row_part(const Problem& p, L n0, L n1, const Scratches& s) {
   const L step = p.fill_b ? FILL_B / 8 : n1 - n0;
-  const Part row = part_a(p, 0, 1, 0, p.k, s.filled_a);
+  const Operand row = part_a(p, 0, 1, 0, p.k, s.filled_a);
   for (L from = n0; from < n1; from += step) {
     const L to = least(n1, from + step);
     bool add = p.add;
     for (L k = 0; k < p.k; add = true) {
       const L rows = p.k - k >= 8 ? 8 : 1;
-      const Part part = part_b(p, k, k + rows, from, to, s.filled_b);
+      const Operand part = part_b(p, k, k + rows, from, to, s.filled_b);
       if (rows == 8) axpys<8>(0, to - from, row.at + k * row.cs, row.cs, part.at, part.rs, p.c + from, add);
       else axpys<1>(0, to - from, row.at + k * row.cs, row.cs, part.at, part.rs, p.c + from, add);
       k += rows;
@@ -256,10 +254,10 @@ OUTL void work(const GemmCall& call, Problem p, const Plan& q, L t, L nt) {
   const L b_length = q.kept * panel_length(q), a_length = q.pack_a ? (q.near + 1) * panel_stride(q.kc) : 0;
   const bool by_tiles = q.kind == Plan::TILES;
   L rows = by_tiles ? q.near * MR : p.m, depth = by_tiles ? q.kc : p.k, splits = 0;
+  L columns = by_tiles ? NR : q.kind == Plan::ROW ? FILL_B / 8 : columns_at_once(p);
 #if SPLIT
-  if (q.kind == Plan::SPLITS) rows = SPLIT_ROWS, depth = BLOCK_K, splits = split_memory(p);
+  if (q.kind == Plan::SPLITS) rows = SPLIT_ROWS, depth = BLOCK_K, columns = PACKED_COLUMNS, splits = split_memory(p);
 #endif
-  const L columns = by_tiles || splits ? NR : q.kind == Plan::ROW ? FILL_B / 8 : columns_at_once(p);
   const L filled_b = p.fill_b ? (least(columns, p.n) + VL) * ((q.kind == Plan::ROW ? 8 : depth) + VL) : 0;
   const L filled_a = p.fill_a ? (rows + VL) * (depth + VL) : 0;
   const L lengths[] = {by_tiles ? b_length : splits, by_tiles ? a_length : 0, filled_b, filled_a};

@@ -11,6 +11,9 @@
 export const GEMM_TILES: string = String.raw`
 enum { MR = VECTOR_REGISTERS >= 32 ? 8 : 4, NV = 3, NR = NV * VL };
 
+// A part of an operand, with strides of rows and columns.
+struct Operand { const T* at; L rs, cs; };
+
 // c[rows x cols] (+)= the same part of s, with rows 'width' apart.
 OUTL void store_part(const T* s, L rows, L width, L cols, T* c, L crs, L ccs, bool add) {
   for (L i = 0; i < rows; i++) for (L j = 0; j < cols; j++) {
