@@ -54,9 +54,9 @@ export async function runScript(path: string, args: readonly string[]): Promise<
   redirectOtherCheckouts();
   loadInWorkers({ module: import.meta.url, call: { name: "redirectOtherCheckouts", args: [] } });
   if (folder !== null) {
-    useProjectImports(folder);
+    useProjectImports(folder, url);
     const module = import.meta.resolve("./script_imports.ts");
-    loadInWorkers({ module, call: { name: "useProjectImports", args: [folder] } });
+    loadInWorkers({ module, call: { name: "useProjectImports", args: [folder, url] } });
   }
   rewriteLoadedModules();
   markAsMain(url);

@@ -21,13 +21,13 @@ export interface ProjectImports {
   readonly imports: ReadonlyMap<string, string>;
 }
 
-/** Makes modules of a folder's project resolve imports by its settings. */
-export function useProjectImports(folder: string): void {
+/** Makes modules of a folder's project, and a script that may be elsewhere, resolve imports by its settings. */
+export function useProjectImports(folder: string, script: string): void {
   const project = projectOf(folder);
   if (project === null || project.imports.size === 0) return;
   registerHooks({
     resolve(specifier, context, next) {
-      const isOurs = context.parentURL?.startsWith(project.root) === true;
+      const isOurs = context.parentURL === script || context.parentURL?.startsWith(project.root) === true;
       return next(isOurs ? mapped(specifier, project) : specifier, context);
     },
   });

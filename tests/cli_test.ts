@@ -449,7 +449,8 @@ Deno.test("fuzz compares the requested number of programs, from the given seed",
 Deno.test("a script comes from standard input or a URL, and imports according to its own settings", async () => {
   const script = `import { tensor } from "jsr:@x/dyn";
 import { two } from "./two.ts";
-console.log(tensor([1, two]).sum().item(), import.meta.main, Deno.args.join());`;
+import { three } from "lib/three.ts";
+console.log(tensor([1, two, three]).sum().item(), import.meta.main, Deno.args.join());`;
   const files = {
     "two.ts": "export const two: number = 2;",
     "deno.jsonc": '{ /* mapped */ "imports": { "@x/dyn": "jsr:@x/dyn", "lib/": "./parts/", }, }',
@@ -461,7 +462,7 @@ console.log(tensor([1, two]).sum().item(), import.meta.main, Deno.args.join());`
     await Deno.mkdir(join(folder, "parts"));
     for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(join(folder, name), text);
     const piped = await dyn(["-", "a", "b"], { cwd: folder, stdin: script });
-    assertEquals([piped.stdout, piped.code], ["3 true a,b\n", 0], piped.stderr);
+    assertEquals([piped.stdout, piped.code], ["6 true a,b\n", 0], piped.stderr);
     const mapped = await dyn(["mapped.ts"], { cwd: folder });
     assertEquals([mapped.stdout, mapped.code], ["3\n", 0], mapped.stderr);
     const server = Deno.serve(
