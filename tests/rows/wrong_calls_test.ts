@@ -47,7 +47,18 @@ function complaint({ call, says, line }: WrongCall, run: () => unknown): string 
   return missing.length === 0 ? null : `${wanted}: ${thrown.message} does not name ${missing.join(", ")}`;
 }
 
-Deno.test("errors of wrong calls show the program's line and what was found, plain and compiled", () => {
+/** Ends the graph wherever it is called. */
+const interrupt = dyn.compiler.disable(() => {});
+
+/** The call as the rest of a function after a break. */
+const behindBreak = (call: () => unknown) => (x: dyn.Tensor) => {
+  const y = x.sin();
+  interrupt();
+  const z = y.cos(), made = call();
+  return [z, made];
+};
+
+Deno.test("errors of wrong calls show the program's line and what was found, plain, compiled and behind a break", () => {
   const calls: readonly WrongCall[] = wrongCalls(dyn);
   assert(calls.length >= 70);
   const plain = calls.map((wrong) => complaint(wrong, wrong.call));
@@ -55,5 +66,11 @@ Deno.test("errors of wrong calls show the program's line and what was found, pla
   for (const backend of sampleBySeed(BACKENDS, 1)) {
     const compiled = calls.map((wrong) => complaint(wrong, dyn.compile(wrong.call, { backend })));
     assertEquals(compiled.filter((text) => text !== null), [], backend);
+    const x = dyn.tensor([1.5]);
+    const behind = calls.map((wrong) => {
+      const interrupted = dyn.compile(behindBreak(wrong.call), { backend });
+      return complaint(wrong, () => interrupted(x));
+    });
+    assertEquals(behind.filter((text) => text !== null), [], backend);
   }
 });
