@@ -9,6 +9,7 @@ import "../bytecode_test.ts";
 import "../entry_index_test.ts";
 import "../changing_numbers_test.ts";
 import "../fresh_inputs_test.ts";
+import "../layer_facts_test.ts";
 import "../repeated_calls_test.ts";
 import "../rows/calls_test.ts";
 import "../rows/compiler_test.ts";
