@@ -13,7 +13,8 @@ import { isFloat, itemSize } from "../../lib/base/dtype.ts";
 import { cachedEntry, cacheEntry } from "../../lib/base/cached_entries.ts";
 import { CLEARLY, leastTimes } from "../../lib/base/least_times.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
-import { movedKernel } from "../../lib/inductor/moved_kernel.ts";
+import { movedKernel } from "../../lib/loops/moved_kernel.ts";
+import { expandRegions } from "../../lib/loops/regions.ts";
 import { usesOf } from "../../lib/loops/uses.ts";
 import { type Device, findDevice, type ProgramForms } from "../../lib/loops/device.ts";
 import type { BufferDecl, Kernel, Program, Team } from "../../lib/loops/ir.ts";
@@ -58,8 +59,9 @@ const outcomeCodec: Codec<Outcome> = record<Outcome>({
 });
 
 /** The program with the fastest form of each of its kernels. The first candidate is the default form. */
-export function autotune(candidates: ProgramForms): Program {
-  const [{ program }] = candidates;
+export function autotune(given: ProgramForms): Program {
+  const candidates = given.map((form) => ({ ...form, program: expandRegions(form.program) }));
+  const [{ program } = given[0]] = candidates;
   if (program.sizes.length > 0) {
     logs.emit(
       "perf_hints",

@@ -8,6 +8,7 @@ import { counters } from "../../lib/base/logs.ts";
 import type { Plain } from "../../lib/base/recording.ts";
 import type { CompiledProgram, KernelClock, Memory, ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
+import { kernelCount } from "../../lib/loops/regions.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { type Codec, list, number, oneOf, orNull, record, text } from "../../lib/sym/stored/codec.ts";
@@ -102,7 +103,7 @@ export function prepareProgram(given: Program): PreparedProgram {
   const program = generate(given, nativeTarget), printed = printProgram(program);
   const { inputs, outputs, sizes, arenaBytes } = program;
   const form: NativeForm = {
-    kernelCount: given.kernels.length,
+    kernelCount: kernelCount(given),
     inputs: inputs.length,
     outputs: outputs.length,
     sizes,

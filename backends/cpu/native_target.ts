@@ -36,6 +36,8 @@ function supports({ call, outputs }: ExternKernel, dtypes: ReadonlySet<DType>): 
       return floats ? ALONE : "none";
     case "sort":
       return ALONE;
+    case "region":
+      return "none";
     default:
       return call satisfies never;
   }

@@ -12,6 +12,7 @@ import { areDeterministicAlgorithmsEnabled } from "../../lib/base/precision.ts";
 import type { Plain } from "../../lib/base/recording.ts";
 import type { ClassSource, CompiledProgram } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
+import { kernelCount } from "../../lib/loops/regions.ts";
 import { DamagedForm } from "../../lib/sym/stored/forms.ts";
 import type { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { compileToWasm } from "../wasm/program.ts";
@@ -53,8 +54,7 @@ type GraphSource = Pick<TieredSource, "name" | "kernelCount" | "program" | "code
 
 /** A program without existing code. */
 function sourceOf(program: Program, { stays }: Pick<TieredSource, "stays">): GraphSource {
-  const { name, kernels } = program;
-  return { name, kernelCount: kernels.length, program: () => program, code: {}, stays };
+  return { name: program.name, kernelCount: kernelCount(program), program: () => program, code: {}, stays };
 }
 
 /** Creates the program of a graph; its WebAssembly is written right away, so that it can be cached. */

@@ -8,6 +8,7 @@ import { generate } from "../../lib/codegen/generate.ts";
 import { print as printDim } from "../../lib/sym/expr.ts";
 import { type CompiledProgram, OutOfMemory, type ProgramCall } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
+import { kernelCount as kernelCountOf } from "../../lib/loops/regions.ts";
 import { printProgram } from "../../lib/loops/print.ts";
 import { flagOf, passedGuard } from "../cpu/host_memory.ts";
 import type { WasmForm } from "./form.ts";
@@ -48,7 +49,7 @@ export function compileToWasm(
   { fuses = engineFuses() }: WasmOptions = {},
 ): CompiledProgram {
   const write = (limit: number) => writeForm(program, { limit, fuses, memory: pool.memory.kind });
-  const small = write(SIZE_LIMIT), large = () => write(Infinity), kernelCount = program.kernels.length;
+  const small = write(SIZE_LIMIT), large = () => write(Infinity), kernelCount = kernelCountOf(program);
   return runnable({ small, large, program: () => program, kernelCount }, pool);
 }
 

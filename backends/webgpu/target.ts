@@ -339,6 +339,7 @@ function supports(kernel: ExternKernel): CallSupport {
       // Its few results are nearly always sums of parts, and the kernel that adds them up also runs the epilogue
       return ALONE;
     case "sort":
+    case "region":
       return "none";
     default:
       return kernel.call satisfies never;

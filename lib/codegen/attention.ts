@@ -8,7 +8,7 @@
 import { hintOf } from "../sym/decide.ts";
 import type { AttentionWeights, BufferDecl, ExternKernel, Program, ValueId } from "../loops/ir.ts";
 import { Mentions, usesOf } from "../loops/uses.ts";
-import { laidOut } from "./arena.ts";
+import { laidOut } from "../loops/arena.ts";
 import { axisOf } from "./strip_mining.ts";
 import { masksColumns } from "./masked_columns.ts";
 import { chainFrom, type Found, withChain } from "./row_chain.ts";

@@ -18,7 +18,7 @@ import type {
   ValueId,
 } from "../loops/ir.ts";
 import { Mentions, usesOf } from "../loops/uses.ts";
-import { laidOut } from "./arena.ts";
+import { laidOut } from "../loops/arena.ts";
 import { axisOf } from "./strip_mining.ts";
 import { masksColumns } from "./masked_columns.ts";
 import { chainFrom, type Found, withChain } from "./row_chain.ts";

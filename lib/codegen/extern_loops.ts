@@ -69,6 +69,8 @@ export function externAsLoops(kernel: ExternKernel, dtypeOf: (buffer: BufferId) 
     case "sort":
       sort(call, kernel.call.descending);
       break;
+    case "region":
+      throw new InternalError("Expected regions to be expanded");
     default:
       kernel.call satisfies never;
   }

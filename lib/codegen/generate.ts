@@ -8,6 +8,7 @@ import { recording } from "../base/recording.ts";
 import type { Kernel, Program } from "../loops/ir.ts";
 import { cachedRewrite } from "../loops/canonical_form.ts";
 import { printProgram } from "../loops/print.ts";
+import { expandRegions, isRegion, kernelCount } from "../loops/regions.ts";
 import { verifyProgram } from "../loops/verify.ts";
 import { fusedAttention } from "./attention.ts";
 import { fusedGradients } from "./attention_gradients.ts";
@@ -37,7 +38,7 @@ import { splitProducts } from "./split_products.ts";
 import { streamingStores } from "./streaming_stores.ts";
 import { foreachTables } from "./foreach_tables.ts";
 import { mapToThreads } from "./threads.ts";
-import { transposedOperands } from "./transposed_operands.ts";
+import { sharesOperands, transposedOperands } from "./transposed_operands.ts";
 import { transposedTiles } from "./transposed_tiles.ts";
 import { im2colConvolutions } from "./im2col.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
@@ -51,8 +52,8 @@ export interface Pass {
   readonly run: (program: Program, target: Target) => Program;
 }
 
-/** All passes, in their order. */
-export const PASSES: readonly Pass[] = [
+/** Passes over kernels and their neighbours, which run once over a region. */
+const KERNEL_PASSES: readonly Pass[] = [
   { name: "small_sums", applies: ({ grid }) => grid === null, run: expandSmallSums },
   { name: "attention", applies: ({ grid }) => grid !== null, run: fusedAttention },
   { name: "attention_gradients", applies: ({ grid }) => grid !== null, run: fusedGradients },
@@ -86,29 +87,43 @@ export const PASSES: readonly Pass[] = [
   { name: "lanes", applies: ({ runs }) => runs, run: runsOfLanes },
   { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },
   { name: "persistent_rows", applies: ({ grid }) => grid !== null, run: persistentRows },
+];
+
+/** Passes over whole programs. */
+const PROGRAM_PASSES: readonly Pass[] = [
   { name: "windows", applies: () => true, run: windowsOfBuffers },
   { name: "foreach_tables", applies: ({ tables }) => tables, run: foreachTables },
   { name: "streaming_stores", applies: ({ streams }) => streams, run: streamingStores },
 ];
+
+/** All passes, in their order. */
+export const PASSES: readonly Pass[] = [...KERNEL_PASSES, ...PROGRAM_PASSES];
 
 /**
  * Runs the passes that a target needs. Throws InternalError if a pass violates the rules of loop IR: the result is
  * verified; if that fails, and in dyn's own tests, the output of each pass is verified, so that the error names the pass.
  */
 export function generate(program: Program, target: Target): Program {
-  const numbered = {
-    ...program,
-    kernels: program.kernels.map((kernel, given): Kernel => ({ ...kernel, originals: [given] })),
+  const run = (check: (made: Program, pass: string) => void): Program => {
+    const own = target.grid === null ? KERNEL_PASSES : [],
+      rest = target.grid === null ? PROGRAM_PASSES : PASSES;
+    const through = (passes: readonly Pass[], from: Program): Program =>
+      passes.filter((pass) => pass.applies(target)).reduce<Program>((before, pass) => {
+        const after = pass.run(before, target);
+        if (after === before) return before;
+        check(after, pass.name);
+        recording.artifact(`loops_${pass.name}`, () => printProgram(after), { part: from.name });
+        return after;
+      }, from);
+    const known = new Map<Program, Program>();
+    const inner = (region: Program): Program => {
+      const made = known.get(region) ?? expandRegions(through(own, numbered(region)), { inner });
+      known.set(region, made);
+      return made;
+    };
+    const whole = expandRegions(numbered(program), { which: sharesOperands(program) });
+    return through(rest, expandRegions(through(own, whole), { inner }));
   };
-  const passes = PASSES.filter((pass) => pass.applies(target));
-  const run = (check: (made: Program, pass: string) => void): Program =>
-    passes.reduce<Program>((before, pass) => {
-      const after = pass.run(before, target);
-      if (after === before) return before;
-      check(after, pass.name);
-      recording.artifact(`loops_${pass.name}`, () => printProgram(after), { part: program.name });
-      return after;
-    }, numbered);
   return recording.phase("loop passes", () => {
     try {
       const made = run(VERIFIES_EACH_PASS ? verifyProgram : () => {});
@@ -119,6 +134,17 @@ export function generate(program: Program, target: Target): Program {
       throw thrown;
     }
   });
+}
+
+/** The program with kernels that know their places, those of regions counted. */
+function numbered(program: Program): Program {
+  let given = 0;
+  const kernels = program.kernels.map((kernel): Kernel => {
+    const originals = [given];
+    given += isRegion(kernel) ? kernelCount(kernel.call.program) : 1;
+    return { ...kernel, originals };
+  });
+  return { ...program, kernels };
 }
 
 /**

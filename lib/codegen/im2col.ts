@@ -10,7 +10,7 @@ import { add, ceilDiv, type Dim, floorDiv, max, min, mul, product, sub } from ".
 import type { Axis, Blocks, BufferId, BufferView, ExternKernel, Kernel, Program } from "../loops/ir.ts";
 import { axesOf, symbolsOf, wrapLoops } from "../loops/nest.ts";
 import { loadBufferOperand, Recorder } from "../loops/record.ts";
-import { laidOut } from "./arena.ts";
+import { laidOut } from "../loops/arena.ts";
 import { axisOf } from "./strip_mining.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import { flipped, isSame } from "./row_form.ts";
@@ -29,8 +29,9 @@ const LANES = 4;
 /** Turns the convolutions of a program into products. */
 export function im2colConvolutions(program: Program): Program {
   const made = replaceWithTemporaries(program, (kernel, temporary) => {
-    if (kernel.kind !== "extern" || kernel.call.op === "matmul" || kernel.call.op === "sort") return [kernel];
+    if (kernel.kind !== "extern") return [kernel];
     const { call, originals, origins } = kernel, [first] = kernel.outputs;
+    if (call.op === "matmul" || call.op === "sort" || call.op === "region") return [kernel];
     const room = { dtype: program.buffers[first?.buffer ?? -1]?.dtype ?? "float32", temporary };
     const kernels = onDense(kernel, room, (dense) => im2col(call, shapeOf(call, dense), room));
     return kernels.map((each) => ({ ...each, originals, origins }));
@@ -45,7 +46,7 @@ interface Room {
 }
 
 type Operands = Pick<ExternKernel, "inputs" | "outputs">;
-type ConvCall = Exclude<ExternKernel["call"], { readonly op: "matmul" | "sort" }>;
+type ConvCall = Exclude<ExternKernel["call"], { readonly op: "matmul" | "sort" | "region" }>;
 
 /** The kernels of a call on contiguous operands: others are copied first. */
 function onDense(

@@ -5,6 +5,7 @@
 import type { DType } from "../base/dtype.ts";
 import type { BufferId, ExternKernel, Kernel, Program } from "../loops/ir.ts";
 import { externAsLoops } from "./extern_loops.ts";
+import { isRegion } from "../loops/regions.ts";
 import { product } from "../sym/expr.ts";
 import { recordLowered } from "../loops/nest.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
@@ -16,7 +17,9 @@ export function libraryCalls(program: Program, target: Target): Program {
   return replaceWithTemporaries(
     program,
     (kernel, temporary) =>
-      kernel.kind === "loops" ? [kernel] : expanded(kernel, { target, typeOf, temporary }),
+      kernel.kind === "loops" || isRegion(kernel)
+        ? [kernel]
+        : expanded(kernel, { target, typeOf, temporary }),
   );
 }
 

@@ -85,6 +85,7 @@ function dimsOf({ call, inputs: [a, b], outputs: [out] }: ExternKernel): Dims | 
       };
     }
     case "sort":
+    case "region":
       return undefined;
     default:
       return call satisfies never;

@@ -28,7 +28,7 @@ import {
 import { axesOf, coefficientOf, substituteIndices, wrapLoops } from "../loops/nest.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { allOf, indirect, usesOf } from "../loops/uses.ts";
-import { laidOut } from "./arena.ts";
+import { laidOut } from "../loops/arena.ts";
 import type { Target } from "./target.ts";
 
 /** Maximum weight of an element, as the parts of an operand are computed several times. */

@@ -12,7 +12,7 @@ import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, floorDiv, min, mul, sub } from "../sym/expr.ts";
 import type { Blocks, BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
 import { Mentions } from "../loops/uses.ts";
-import { laidOut } from "./arena.ts";
+import { laidOut } from "../loops/arena.ts";
 import { axisOf } from "./strip_mining.ts";
 import { masksColumns, withoutMaskedColumns } from "./masked_columns.ts";
 import type { MakeTemporary } from "./kernels.ts";

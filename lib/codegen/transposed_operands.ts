@@ -3,8 +3,9 @@
  * its steps. Invariant: nothing writes the operand between the first and the last of these products.
  */
 import { valueType } from "../base/dtype.ts";
-import type { BufferView, ExternKernel, Kernel, Program } from "../loops/ir.ts";
+import type { BufferId, BufferView, ExternKernel, Kernel, Program } from "../loops/ir.ts";
 import { recordLowered } from "../loops/nest.ts";
+import { isRegion, type RegionKernel } from "../loops/regions.ts";
 import { usesOf } from "../loops/uses.ts";
 import { replaceWithTemporaries } from "./kernels.ts";
 import type { Target } from "./target.ts";
@@ -46,6 +47,20 @@ export function transposedOperands(program: Program, target: Target): Program {
     made.push(copy && kernel.kind === "extern" ? { ...kernel, inputs: kernel.inputs.with(1, copy) } : kernel);
     return made;
   });
+}
+
+/** Returns whether a call of a region reads an operand that so many calls read. */
+export function sharesOperands({ kernels }: Program): (kernel: RegionKernel) => boolean {
+  const operandsOf = ({ call: { program }, inputs }: RegionKernel): BufferId[] =>
+    program.kernels.flatMap((kernel) => {
+      const at = kernel.kind === "extern" ? program.inputs.indexOf(kernel.inputs[1]?.buffer ?? -1) : -1;
+      return inputs[at]?.buffer ?? [];
+    });
+  const counts = new Map<BufferId, number>();
+  for (const operand of kernels.filter(isRegion).flatMap(operandsOf)) {
+    counts.set(operand, (counts.get(operand) ?? 0) + 1);
+  }
+  return (kernel) => operandsOf(kernel).some((operand) => (counts.get(operand) ?? 0) >= MANY);
 }
 
 function shared({ kernels, buffers }: Program, target: Target): readonly Shared[] {

@@ -13,7 +13,7 @@ import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { OutputValue } from "./lowering.ts";
 import { type Lifetime, lifetimesOf, planMemory } from "../loops/memory.ts";
 import { measure } from "../loops/metrics.ts";
-import { movedKernel } from "./moved_kernel.ts";
+import { movedKernel } from "../loops/moved_kernel.ts";
 import type { Storage } from "./tensors.ts";
 
 /** The parts of a program. */
@@ -131,6 +131,7 @@ function sizesOf(buffers: readonly BufferDecl[], kernels: readonly Kernel[], are
   for (const kernel of kernels) {
     if (kernel.kind === "loops") sizesIn(kernel.body).forEach(visit);
     else {
+      if (kernel.call.op === "region") kernel.call.program.sizes.forEach(visit);
       for (const view of [...kernel.inputs, ...kernel.outputs]) {
         [view.offset, ...view.shape, ...view.strides].forEach(visit);
       }

@@ -9,8 +9,9 @@ import type { Graph, Region } from "../graph/node.ts";
 import { printGraph } from "../graph/print.ts";
 import type { GraphSignature } from "../graph/signature.ts";
 import type { ProgramForms } from "../loops/device.ts";
-import type { BufferId, Kernel, Program } from "../loops/ir.ts";
+import type { BufferId, Program } from "../loops/ir.ts";
 import { printProgram } from "../loops/print.ts";
+import { expandRegions, uniqueNames } from "../loops/regions.ts";
 import { usesOf } from "../loops/uses.ts";
 import { verifyProgram } from "../loops/verify.ts";
 import { assembleProgram } from "./assemble.ts";
@@ -105,7 +106,7 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   };
   record("ir_pre_fusion", () => {
     const apart = schedule(computations, storages, { fusion: false, epilogues: false, maxBuffers, first });
-    return printProgram(programOf(apart).program);
+    return printProgram(expandRegions(programOf(apart).program));
   });
   const groups = recording.phase("schedule", () =>
     schedule(computations, storages, {
@@ -130,10 +131,11 @@ export function compileGraph(graph: Graph, lookup: OpLookup, options: CompileOpt
   counters.add("inductor", "graphs");
   counters.add("inductor", "kernels", compiled.metrics.kernels);
   counters.add("inductor", "extern_calls", compiled.metrics.externCalls);
-  record("ir_post_fusion", () => printProgram(compiled.program));
-  record("memory_plan", () => memoryPlanText(compiled.program));
-  record("graph_diagram", () => scheduleDiagram(compiled.program));
-  logs.emit("kernel_code", () => printProgram(compiled.program), { part: name });
+  const expanded = () => expandRegions(compiled.program);
+  record("ir_post_fusion", () => printProgram(expanded()));
+  record("memory_plan", () => memoryPlanText(expanded()));
+  record("graph_diagram", () => scheduleDiagram(expanded()));
+  logs.emit("kernel_code", () => printProgram(expanded()), { part: name });
   return compiled;
 }
 
@@ -173,14 +175,4 @@ function outputStorages(outputs: readonly OutputValue[], storages: readonly Stor
     }
   }
   return [...found];
-}
-
-/** Makes the names of kernels unique. */
-function uniqueNames(kernels: readonly Kernel[]): Kernel[] {
-  const seen = new Map<string, number>();
-  return kernels.map((kernel) => {
-    const count = seen.get(kernel.name) ?? 0;
-    seen.set(kernel.name, count + 1);
-    return count === 0 ? kernel : { ...kernel, name: `${kernel.name}_${count}` };
-  });
 }

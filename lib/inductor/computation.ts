@@ -11,7 +11,7 @@ import { type BufferOperand, flatIndex, Recorder, type Value } from "../loops/re
 import type { ScalarOps } from "../loops/scalar.ts";
 import { add, type Dim, freeSymbols, mul, sub, symbol } from "../sym/expr.ts";
 import { weigh } from "./cost.ts";
-import type { Place } from "./moved_kernel.ts";
+import type { Place } from "../loops/moved_kernel.ts";
 import { type Label, type LazyTensor, makeLoader } from "./tensors.ts";
 
 /** The work itself, as functions over a recorder. Index lists follow `sizes` and `over`. */
@@ -50,8 +50,10 @@ export type Work =
 export interface RegionWork {
   readonly kind: "region";
   readonly program: Program;
-  /** Position of each buffer of the region's program. */
-  readonly places: readonly Place[];
+  /** Position of each buffer of the region's program; of its temporaries only if it is expanded. */
+  readonly places: readonly (Place | undefined)[];
+  /** The memory of its temporaries if the call is one kernel; null if it has none. Absent: its kernels are expanded. */
+  readonly arena?: BufferId | null;
   readonly reads: readonly BufferId[];
   readonly writes: readonly BufferId[];
 }

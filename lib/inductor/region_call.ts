@@ -9,7 +9,7 @@ import type { BufferOperand } from "../loops/record.ts";
 import { add } from "../sym/expr.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { RegionWork } from "./computation.ts";
-import type { Place } from "./moved_kernel.ts";
+import type { Place } from "../loops/moved_kernel.ts";
 import type { Label, Storage } from "./tensors.ts";
 import type { WorkPlan } from "./work_plan.ts";
 
@@ -32,7 +32,10 @@ export function callRegion(
 ): BufferOperand[] {
   const internal = (name: string, dtype: Storage["dtype"], length: Storage["length"]): BufferId =>
     plan.storage(`${label.target}_${name}`, dtype, { length, role: { kind: "internal" } }).id;
-  const places = program.buffers.map(({ name, dtype, length, role }, id): Place => {
+  const isWhole = into.size === 0 && program.guard === undefined &&
+    program.buffers.every(({ role }) => role.kind !== "input" || !role.written) &&
+    inputs.every((operand) => operand === undefined || operand.offset === 0);
+  const places = program.buffers.map(({ name, dtype, length, role }, id): Place | undefined => {
     switch (role.kind) {
       case "input": {
         const operand = inputs[placeholders[program.inputs.indexOf(id)] ?? -1];
@@ -48,7 +51,7 @@ export function callRegion(
       }
       case "temporary":
       case "local":
-        return { buffer: internal(name, dtype, length), offset: 0 };
+        return isWhole ? undefined : { buffer: internal(name, dtype, length), offset: 0 };
       case "window":
         throw new InternalError(`Expected ${label.target} before its kernels are given windows`);
       default:
@@ -62,17 +65,17 @@ export function callRegion(
   };
   const results = outputs.map((output) => resultOf(output, program, placeAt));
   for (const view of results) plan.made.add(view);
-  const written = new Set(program.kernels.flatMap((kernel) => [...usesOf(kernel).written]));
   const [target] = results;
   if (!target) throw new InternalError(`Expected results of ${label.target}`);
   const buffersOf = (ids: Iterable<BufferId>) => [...new Set([...ids].map((id) => placeAt(id).buffer))];
-  const work: RegionWork = {
-    kind: "region",
-    program,
-    places,
-    reads: buffersOf(program.inputs),
-    writes: buffersOf(written),
-  };
+  const common = { kind: "region", program, places, reads: buffersOf(program.inputs) } as const;
+  const work: RegionWork = isWhole
+    ? {
+      ...common,
+      writes: buffersOf(program.outputs),
+      arena: program.arenaBytes === 0 ? null : internal("arena", "uint8", program.arenaBytes),
+    }
+    : { ...common, writes: buffersOf(program.kernels.flatMap((kernel) => [...usesOf(kernel).written])) };
   plan.job(work, target, { sizes: [], over: [], label, ...(order === undefined ? {} : { order }) });
   return results;
 }

@@ -259,7 +259,17 @@ export type ExternOp =
    * Stable sort along the last dimension; the results may have fewer elements there, the first of the order. Outputs:
    * values, indices (int64). NaN is greatest.
    */
-  | { readonly op: "sort"; readonly descending: boolean };
+  | { readonly op: "sort"; readonly descending: boolean }
+  | RegionOp;
+
+/**
+ * The kernels of another program, on buffers of this one; code generation puts them in its place (loops/regions.ts).
+ * Inputs, outputs: whole buffers for those of the program, in order, and one more output for its arena if it has one.
+ */
+export interface RegionOp {
+  readonly op: "region";
+  readonly program: Program;
+}
 
 export interface ConvGeometry {
   readonly stride: readonly [number, number];

@@ -4,11 +4,13 @@
  * that are symbols with their values in the call that was traced.
  */
 import { itemSize } from "../base/dtype.ts";
+import { InternalError } from "../base/errors.ts";
 import { sameList } from "../base/lists.ts";
 import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, freeSymbols, max, min, mul, product } from "../sym/expr.ts";
 import { canonicalFormOf } from "./canonical_form.ts";
 import type { BufferId, ExternKernel, Kernel, Loop, Program, Statement } from "./ir.ts";
+import { isRegion, uniqueNames } from "./regions.ts";
 
 /** The cost of one run of a kernel. */
 export interface KernelCost {
@@ -38,16 +40,29 @@ export interface ProgramMetrics {
   readonly arenaBytes: number;
 }
 
+/** Counts of the kernels of regions, which have several calls. */
+const ofRegions = new WeakMap<Program, readonly NamedCounts[]>();
+
+/** The counts of each kernel, those of regions included. */
+function allCounts(program: Program): NamedCounts[] {
+  return program.kernels.flatMap((kernel) => {
+    if (!isRegion(kernel)) return { ...countsOf(kernel, program), name: kernel.name, kind: kernel.kind };
+    const { program: region } = kernel.call, known = ofRegions.get(region) ?? allCounts(region);
+    ofRegions.set(region, known);
+    return known;
+  });
+}
+
 /** Counts a program. */
 export function measure(program: Program): ProgramMetrics {
-  const counts = program.kernels.map((kernel) => countsOf(kernel, program));
-  const costs = counts.map(({ cost }, at) => ({ ...cost, name: program.kernels[at]?.name ?? "" }));
+  const counts = uniqueNames(allCounts(program));
+  const costs = counts.map(({ cost, name }) => ({ ...cost, name }));
   const total = (count: (cost: KernelCost) => Dim) =>
     costs.reduce((sum, cost) => sum + hintOf(count(cost)), 0);
   return {
-    kernels: program.kernels.length,
+    kernels: counts.length,
     costs,
-    externCalls: program.kernels.filter(({ kind }) => kind === "extern").length,
+    externCalls: counts.filter(({ kind }) => kind === "extern").length,
     loads: counts.reduce((sum, { loads }) => sum + loads, 0),
     stores: counts.reduce((sum, { stores }) => sum + stores, 0),
     bytesRead: total((cost) => cost.bytesRead),
@@ -63,6 +78,9 @@ interface Counts {
   readonly stores: number;
   readonly cost: Omit<KernelCost, "name">;
 }
+
+/** The same with the kernel's name and kind. */
+type NamedCounts = Counts & Pick<Kernel, "name" | "kind">;
 
 /** Counts of equivalent kernels, with the lengths of the buffers of the first. */
 const known = new WeakMap<
@@ -169,6 +187,8 @@ function externOperations({ call, inputs, outputs }: ExternKernel): Dim {
       return mul(2, mul(product(a?.shape ?? []), product(shape.slice(1))));
     case "sort":
       return mul(output, Math.max(1, Math.ceil(Math.log2(Math.max(2, hintOf(shape.at(-1) ?? 1))))));
+    case "region":
+      throw new InternalError("Expected regions to be counted by their kernels");
     default:
       return call satisfies never;
   }

@@ -51,6 +51,10 @@ export function printProgram(program: Program, options: PrintOptions = {}): stri
       if (program.guard?.after === at) writer.line(`stop if b${program.guard.flag}`);
       writeKernel(writer, { kernel, names, options });
     });
+    for (const [region, name] of names.regions) {
+      writer.line(`${name}:`);
+      writer.indent(() => printProgram(region, options).split("\n").forEach((line) => writer.line(line)));
+    }
   });
   return writer.toString();
 }
@@ -68,10 +72,18 @@ const list = (ids: readonly number[]) => `(${ids.map((id) => `b${id}`).join(", "
 class Names {
   readonly #symbols = new Map<Sym, string>();
   readonly #values = new Map<ValueId, string>();
+  /** The regions that kernels call. */
+  readonly regions = new Map<Program, string>();
   #axes = 0;
 
   constructor(sizes: readonly Sym[]) {
     sizes.forEach((size, i) => this.#symbols.set(size, `s${i}`));
+  }
+
+  region(program: Program): string {
+    const known = this.regions.get(program) ?? `region ${this.regions.size}`;
+    this.regions.set(program, known);
+    return known;
   }
 
   /** Values are local to a kernel. */
@@ -161,7 +173,9 @@ function writeKernel(writer: TextWriter, { kernel, names, options }: KernelConte
     return;
   }
   const { op, ...attributes } = kernel.call;
-  const described = Object.entries(attributes).map(([k, v]) => ` ${k}=${JSON.stringify(v)}`).join("");
+  const described = kernel.call.op === "region"
+    ? ` of ${names.region(kernel.call.program)}`
+    : Object.entries(attributes).map(([k, v]) => ` ${k}=${JSON.stringify(v)}`).join("");
   const parts = kernel.parts === undefined ? "" : ` in ${kernel.parts} parts`;
   const causal = kernel.causal ? " causal" : "", transformed = kernel.transformed ? " transformed" : "";
   writer.line(

@@ -24,6 +24,7 @@ import {
 import { canonicalFormOf } from "./canonical_form.ts";
 import { loadType } from "./record.ts";
 import { countersOf, kernelGroups } from "./kernel_groups.ts";
+import { isRegion, type RegionKernel } from "./regions.ts";
 import { isShareable } from "./scans.ts";
 import { usesOf } from "./uses.ts";
 import { admits, resultType, SCALAR_OPS } from "./scalar.ts";
@@ -50,6 +51,7 @@ export function verifyProgram(program: Program, stage = "scheduling"): void {
   const nests = new NestChecker(program);
   for (const kernel of program.kernels) {
     if (kernel.kind === "loops") nests.check(kernel);
+    else if (isRegion(kernel)) checkRegion(program, kernel, { stage, fail });
     else checkExtern(program, kernel, { nests, fail });
   }
   checkLocals(program, fail);
@@ -161,6 +163,32 @@ function checkGuard(program: Program, fail: (message: string) => never): void {
 interface ExternCheck {
   readonly nests: NestChecker;
   readonly fail: (message: string) => never;
+}
+
+/** Regions that have been checked. */
+const checked = new WeakSet<Program>();
+
+/** Checks the call of a region, and the region once: a buffer for each of its own, and an arena of its size. */
+function checkRegion(
+  program: Program,
+  { name, call: { program: region }, inputs, outputs }: RegionKernel,
+  { stage, fail }: { readonly stage: string; readonly fail: (message: string) => never },
+): void {
+  if (!checked.has(region)) verifyProgram(region, stage);
+  checked.add(region);
+  const own = [...region.inputs, ...region.outputs], given = [...inputs, ...outputs];
+  const arena = outputs.length > region.outputs.length ? 1 : 0;
+  if (inputs.length !== region.inputs.length || outputs.length !== region.outputs.length + arena) {
+    fail(`${name}: Expected buffers for ${region.inputs} and ${region.outputs}`);
+  }
+  for (const [at, view] of given.entries()) {
+    const buffer = program.buffers[view.buffer], like = region.buffers[own[at] ?? -1];
+    if (!buffer || view.offset !== 0) fail(`${name}: Expected a whole buffer but found b${view.buffer}`);
+    if (like && buffer?.dtype !== like.dtype) {
+      fail(`${name}: Expected ${like.dtype} but found ${buffer?.dtype}`);
+    }
+  }
+  for (const view of outputs) checkWritable(program, view.buffer, (message) => fail(`${name}: ${message}`));
 }
 
 function checkExtern(program: Program, kernel: ExternKernel, { nests, fail }: ExternCheck): void {

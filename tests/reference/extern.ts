@@ -57,6 +57,8 @@ export function runExtern(kernel: ExternKernel, buffers: readonly Buffer[], know
       );
     case "sort":
       return sort(open(first), [output, open(kernel.outputs[1])], call.descending);
+    case "region":
+      throw new InternalError("Expected regions to be expanded");
     default:
       return call satisfies never;
   }

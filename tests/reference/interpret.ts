@@ -28,6 +28,7 @@ import type {
 } from "../../lib/loops/ir.ts";
 import { placedTemporaries } from "../../lib/loops/memory.ts";
 import { countersOf, kernelGroups } from "../../lib/loops/kernel_groups.ts";
+import { expandRegions } from "../../lib/loops/regions.ts";
 import { type Buffer, hostBuffer } from "./buffer.ts";
 import { runExtern } from "./extern.ts";
 import { castElement, type Element, type Precision, scalarFunction } from "./scalar.ts";
@@ -42,7 +43,8 @@ export interface ReferenceCall {
 }
 
 /** Runs a program on host arrays. */
-export function interpret(program: Program, call: ReferenceCall): void {
+export function interpret(compact: Program, call: ReferenceCall): void {
+  const program = expandRegions(compact);
   const precision = call.precision ?? "exact";
   const symbols = new Map<Sym, number>();
   program.sizes.forEach((s, i) => symbols.set(s, call.sizes?.[i] ?? missing(`a value for size ${print(s)}`)));

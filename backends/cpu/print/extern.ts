@@ -43,6 +43,8 @@ export function printExtern(kernel: ExternKernel, site: ExternSite): void {
       return convolution(kernel, { geometry: call, kind: 2 }, site);
     case "sort":
       return sort(kernel, call.descending, site);
+    case "region":
+      throw new InternalError("Expected regions to be expanded");
     default:
       call satisfies never;
   }

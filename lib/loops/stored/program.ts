@@ -16,7 +16,8 @@ import {
   union,
 } from "../../sym/stored/codec.ts";
 import { dim, symbol } from "../../sym/stored/dims.ts";
-import { DamagedForm } from "../../sym/stored/forms.ts";
+import { DamagedForm, numberIn, recordIn } from "../../sym/stored/forms.ts";
+import type { Symbols } from "../../sym/stored/symbols.ts";
 import type {
   Axis,
   BufferDecl,
@@ -33,6 +34,7 @@ import type {
   Prologue,
   Reduction,
   ReductionOp,
+  RegionOp,
   Statement,
   Team,
 } from "../ir.ts";
@@ -123,6 +125,26 @@ const geometry = record<ConvGeometry>({
   fast: flag,
 }, ["fast"]);
 
+/** The regions of the program that is written or read, whose later calls refer to them by their numbers. */
+const regions = new WeakMap<Symbols, Program[]>();
+
+const region: Codec<Pick<RegionOp, "program">> = {
+  write({ program }, symbols) {
+    const known = regions.get(symbols) ?? [], at = known.indexOf(program);
+    if (at >= 0) return { at };
+    const form = wholeProgram.write(program, symbols);
+    known.push(program);
+    return { program: form };
+  },
+  read(form, symbols) {
+    const { at, program: first } = recordIn(form), known = regions.get(symbols) ?? [];
+    const program = first === undefined ? known[numberIn(at)] : wholeProgram.read(first, symbols);
+    if (!program) throw new DamagedForm(`Expected a region but found ${at}`);
+    if (first !== undefined) known.push(program);
+    return { program };
+  },
+};
+
 /** Library calls. */
 export const externOp: Codec<ExternOp> = union<ExternOp, "op">({
   matmul: record({ accumulate: flag }),
@@ -130,6 +152,7 @@ export const externOp: Codec<ExternOp> = union<ExternOp, "op">({
   convBackwardInput: geometry,
   convBackwardWeight: geometry,
   sort: record({ descending: flag }),
+  region,
 }, "op");
 
 /** Operands of library calls. */
@@ -182,5 +205,16 @@ const frame = {
 /** The same between processes. */
 export const programFrame: Codec<ProgramFrame> = record<ProgramFrame>(frame, ["guard"]);
 
+const wholeProgram: Codec<Program> = record<Program>({ ...frame, kernels: list(kernel) }, ["guard"]);
+
 /** Programs between processes. */
-export const loopProgram: Codec<Program> = record<Program>({ ...frame, kernels: list(kernel) }, ["guard"]);
+export const loopProgram: Codec<Program> = {
+  write(program, symbols) {
+    regions.set(symbols, []);
+    return wholeProgram.write(program, symbols);
+  },
+  read(form, symbols) {
+    regions.set(symbols, []);
+    return wholeProgram.read(form, symbols);
+  },
+};

@@ -2,8 +2,8 @@
 import { config } from "../base/config.ts";
 import { itemSize } from "../base/dtype.ts";
 import { mul } from "../sym/expr.ts";
-import type { BufferDecl, Program } from "../loops/ir.ts";
-import { placedTemporaries, planMemory } from "../loops/memory.ts";
+import type { BufferDecl, Program } from "./ir.ts";
+import { placedTemporaries, planMemory } from "./memory.ts";
 
 /** The program with its temporaries in an arena of minimal size. */
 export function laidOut(program: Program): Program {

@@ -1,9 +1,9 @@
 /**
  * Moves kernels to other buffers. Invariant: parts that mention no buffer are shared with the original.
  */
-import type { BufferId, BufferView, Kernel, LoopKernel, Statement } from "../loops/ir.ts";
-import { mapStatements } from "../loops/map_statements.ts";
-import { recordEquivalent } from "../loops/canonical_form.ts";
+import type { BufferId, BufferView, Kernel, LoopKernel, Statement } from "./ir.ts";
+import { mapStatements } from "./map_statements.ts";
+import { recordEquivalent } from "./canonical_form.ts";
 import { add, type Dim } from "../sym/expr.ts";
 
 /** Position of a buffer inside another one, in elements. */
