@@ -144,6 +144,7 @@ const TARGETS: readonly Target[] = [
       stores: () => false,
       temporaries: Infinity,
       filters: () => undefined,
+      transforms: () => undefined,
     },
     blockBytes: 0,
     rowsInPlace: 0,

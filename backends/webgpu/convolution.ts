@@ -30,7 +30,6 @@ import { Gather } from "./gather.ts";
 import { printPatches } from "./patches.ts";
 import { size } from "./phases.ts";
 import { printWinograd } from "./winograd.ts";
-import { printWinogradWeight } from "./winograd_weight.ts";
 import { printSkinnyProduct } from "./skinny_products.ts";
 import { printSlicedProduct } from "./sliced_products.ts";
 import type { TileProduct } from "./tile_product.ts";
@@ -54,8 +53,9 @@ export function printConvolution(
   const splits = kernel.parts ?? 1, { epilogue } = kernel;
   const patch = liesByTaps(kernel, program) ? patchOf(kernel) : undefined;
   const few = skinnyRowsOf(kernel), sums = slicedSumsOf(kernel), tile = tilesOf(kernel);
-  const isPatched = patch || (kernel.transformed && call.op === "convForward");
-  const byVectors = isPatched ? vectorsOfPatch(kernel, program) : vectorsOf(kernel, call, program);
+  const byVectors = patch || kernel.transformed
+    ? vectorsOfPatch(kernel, program)
+    : vectorsOf(kernel, call, program);
   const fours = foursOf({
     program,
     placement: few || sums ? { ...placement, aligned: false } : placement,
@@ -101,10 +101,7 @@ export function printConvolution(
   const finishes = epilogue !== undefined;
   const gather = new Gather({ w, bindings, call, filter, splits, fours, inFours, finishes });
   if (kernel.transformed) {
-    const workgroups = call.op === "convBackwardWeight"
-      ? printWinogradWeight(w, gather.weights(kernel))
-      : printWinograd(w, gather.patches(kernel));
-    return finished(w, kernel.name, workgroups);
+    return finished(w, kernel.name, printWinograd(w, gather.patches(kernel), kernel.transformed));
   }
   if (patch) {
     return finished(w, kernel.name, printPatches(w, gather.patches(kernel), patch));

@@ -12,7 +12,6 @@ import type { PatchJob } from "./patches.ts";
 import { type Axis, Phases, size } from "./phases.ts";
 import type { Bindings } from "./print/bindings.ts";
 import type { ShaderWriter } from "./print/statements.ts";
-import type { WeightJob } from "./winograd_weight.ts";
 import type { TileElement, TileOperand, TileProduct, TileResult } from "./tile_product.ts";
 
 /** The context of a gather. */
@@ -192,20 +191,6 @@ export class Gather {
         this.#placed(out, as);
       },
       result: this.images(out, size(weight, 0), { bias }),
-    };
-  }
-
-  /** A gradient of filters computed from transforms. */
-  weights({ inputs: [grad, input], outputs: [out] }: ExternKernel): WeightJob {
-    const { call, splits } = this.#setting;
-    if (!grad || !input || !out) throw new InternalError("Expected the operands of a convolution");
-    return {
-      grad,
-      input,
-      padding: call.padding,
-      splits,
-      load: (view, place) => this.#load(view, place),
-      result: this.taps(out, size(out, 0)),
     };
   }
 

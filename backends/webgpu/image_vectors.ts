@@ -38,7 +38,7 @@ export function vectorsOfPatch(
 
 /** Returns the vectorisable parts of a convolution: an operand, and the result. */
 export function vectorsOf(
-  { inputs: [first, second], outputs: [out], transformed }: ExternKernel,
+  { inputs: [first, second], outputs: [out] }: ExternKernel,
   call: ConvolutionOp,
   program: Program,
 ): Vectors {
@@ -59,8 +59,6 @@ export function vectorsOf(
     case "convBackwardInput":
       return { operand: undefined, out: isOnePhase && isOf(out, [2, 3]) };
     case "convBackwardWeight":
-      // Transforms are read element by element, and produce one tap at a time
-      if (transformed) return { operand: undefined, out: false };
       return {
         operand: isOf(first, [2, 3]) ? first : undefined,
         out: isOf(out, [1, 2, 3]),

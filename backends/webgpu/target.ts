@@ -1,6 +1,7 @@
 /** WebGPU as a target: loops mapped to a grid of workgroups; matrix products and convolutions as shaders of their own. */
 import { ALONE, type CallSupport, type Target } from "../../lib/codegen/target.ts";
 import { likelySizes, productSizes } from "../../lib/codegen/product_sizes.ts";
+import { placesOf, type Side } from "../../lib/codegen/winograd_matrices.ts";
 import type { ExternKernel } from "../../lib/loops/ir.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
 
@@ -147,48 +148,88 @@ export function patchOf(kernel: ExternKernel): Patch | undefined {
 }
 
 /**
- * Transformed convolutions: output channels, and squares of 2 × 2 results or input channels, of a workgroup; the summed
- * depth that is staged at once; threads; the number of workgroups that is worth it; how many products may be computed
- * for each one needed; and for gradients of filters: the number of workgroups that are active at once, and of positions
- * of results that are worth one of them.
+ * Convolutions whose transforms stay in workgroups: squares of 2 × 2 results of a workgroup; the summed depth that is
+ * staged at once; threads; the number of workgroups that is worth it; and how many products may be computed for each one
+ * needed.
  */
-export const WINOGRAD = {
-  side: 32,
-  step: 8,
-  threads: 256,
-  busy: 90,
-  most: 1.3,
-  parts: { busy: 128, places: 1024 },
-} as const;
-
-/** Results of a workgroup for gradients of filters: 32 channels by 32 of nine taps. */
-const FILTERS = { rows: WINOGRAD.side, columns: WINOGRAD.side * 9 } as const;
+export const WINOGRAD = { squares: 32, step: 8, threads: 256, busy: 90, most: 1.3 } as const;
 
 /**
- * Returns whether a stride-1 convolution with 3 × 3 filters, or a gradient of such filters, has enough results, or
- * sums, for transforms to keep a device busy.
+ * Transforms in memory: the least numbers of channels, and of products of sums over taps, that are worth them, for
+ * squares of 2 × 2 and of 4 × 4 results, and how many results may be computed for each one that exists.
  */
-function isOfTransforms(kernel: ExternKernel, workgroupBytes: number): boolean {
-  const { call, inputs: [, second], outputs: [out] } = kernel, sizes = productSizes(kernel);
-  const isWeight = call.op === "convBackwardWeight", weight = isWeight ? out : second;
-  if ((call.op !== "convForward" && !isWeight) || call.groups !== 1 || kernel.prologues || !sizes) {
-    return false;
+const IN_MEMORY = {
+  2: { channels: 256, products: 1 << 28, most: 1.4 },
+  4: { channels: 32, products: 1 << 30, most: 1.2 },
+  gradient: { channels: 32, products: 1 << 30, most: 1.4 },
+} as const;
+
+/** A 3 × 3 convolution with stride 1, or a gradient of such filters. */
+interface Squares {
+  readonly isWeight: boolean;
+  readonly outputs: number;
+  readonly inputs: number;
+  /** Images, and their sizes. */
+  readonly results: readonly [images: number, height: number, width: number];
+}
+
+/** Returns the sizes of a convolution that transforms are for, as far as these are known. */
+function squaresOf(kernel: ExternKernel): Squares | undefined {
+  const { call, inputs: [first, second], outputs: [out] } = kernel;
+  if ((call.op !== "convForward" && call.op !== "convBackwardWeight") || call.groups !== 1) return undefined;
+  if (kernel.prologues || kernel.parts) return undefined;
+  if (![...call.stride, ...call.dilation].every((by) => by === 1)) return undefined;
+  const isWeight = call.op === "convBackwardWeight", [filter, of] = isWeight ? [out, first] : [second, out];
+  const [outputs, inputs, ...taps] = filter?.shape ?? [], [images, , height, width] = of?.shape ?? [];
+  if (typeof outputs !== "number" || typeof inputs !== "number" || !taps.every((size) => size === 3)) {
+    return undefined;
   }
-  if (![...call.stride, ...call.dilation].every((by) => by === 1) || kernel.parts) return false;
-  if (weight?.shape[2] !== 3 || weight.shape[3] !== 3) return false;
-  const { side, step, busy, most, parts } = WINOGRAD, inputs = Number(weight.shape[1]);
-  if (16 * step * 2 * side * 4 > workgroupBytes) return false;
-  const [images, , height, width] = (isWeight ? kernel.inputs[0] : out)?.shape ?? [];
-  if (typeof images !== "number" || typeof height !== "number" || typeof width !== "number") return false;
-  const filled = (size: number, by: number) => Math.ceil(size / by) * by / size;
-  const workgroups = (count: number) => Math.ceil(sizes.rows / side) * Math.ceil(count / side);
-  if (isWeight) {
-    const made = filled(sizes.rows, side) * filled(inputs, side) * filled(height, 2) * filled(width, 2);
-    return made <= most && workgroups(inputs) * Math.floor(sizes.depth / parts.places) >= busy;
-  }
-  const squares = images * Math.ceil(height / 2) * Math.ceil(width / 4) * 2;
-  const made = filled(sizes.rows, side) * filled(squares, side) * filled(inputs, step) * 4 * squares;
-  return made <= most * sizes.columns && workgroups(squares) >= busy;
+  if (typeof images !== "number" || typeof height !== "number" || typeof width !== "number") return undefined;
+  return { isWeight, outputs, inputs, results: [images, height, width] };
+}
+
+/** How many times as many results there are in whole tiles of this size. */
+const filled = (size: number, by: number): number => Math.ceil(size / by) * by / size;
+
+/**
+ * Returns the side of the squares of results whose transforms, of several times as many elements as images, are worth
+ * going through memory: a product of matrices then reads them once, for all channels. Undefined if they are not.
+ */
+function transformsOf(kernel: ExternKernel, mostBytes: number): Side | undefined {
+  const squares = squaresOf(kernel), { call } = kernel;
+  if (!squares) return undefined;
+  const { isWeight, outputs, inputs, results: [images, height, width] } = squares;
+  const products = 9 * outputs * inputs * images * height * width;
+  const isWorth = (
+    side: Side,
+    { channels, products: least, most }: typeof IN_MEMORY[keyof typeof IN_MEMORY],
+  ) =>
+    Math.min(outputs, inputs) >= channels && products >= least &&
+    filled(height, side) * filled(width, side) <= most;
+  const isOfFours = isWeight
+    ? isWorth(4, IN_MEMORY.gradient)
+    : "fast" in call && call.fast && isWorth(4, IN_MEMORY[4]);
+  const side = isOfFours ? 4 : !isWeight && isWorth(2, IN_MEMORY[2]) ? 2 : undefined;
+  if (side === undefined) return undefined;
+  const places = placesOf(side) ** 2 * images * Math.ceil(height / side) * Math.ceil(width / side);
+  return 4 * places * (outputs + inputs) <= mostBytes ? side : undefined;
+}
+
+/**
+ * Returns the number of output channels of a workgroup whose transforms stay in its memory: as many as that allows share
+ * the transforms of images. Undefined if a convolution has too few results to keep a device busy.
+ */
+function winogradChannels(kernel: ExternKernel, workgroupBytes: number): 32 | 64 | undefined {
+  const shape = squaresOf(kernel), { squares, step, busy, most } = WINOGRAD;
+  if (!shape || shape.isWeight) return undefined;
+  const { outputs, inputs, results: [images, height, width] } = shape;
+  const count = images * Math.ceil(height / 2) * Math.ceil(width / 4) * 2;
+  const others = filled(count, squares) * filled(inputs, step) * 4 * count;
+  return ([64, 32] as const).find((channels) =>
+    16 * step * (squares + channels) * 4 <= workgroupBytes &&
+    filled(outputs, channels) * others <= most * images * height * width &&
+    Math.ceil(outputs / channels) * Math.ceil(count / squares) >= busy
+  );
 }
 
 /**
@@ -289,19 +330,14 @@ export function webGpuTarget(
       stores: (elements) => elements <= MOST_KEPT,
       // They share one memory, and later steps add more
       temporaries: bindingBytes / 2,
+      transforms: (convolution) => transformsOf(convolution, bindingBytes / 2),
       filters: (convolution) =>
-        isOfTransforms(convolution, workgroupBytes)
-          ? "transformed"
-          : patchOf(convolution)
-          ? "taps"
-          : undefined,
+        winogradChannels(convolution, workgroupBytes) ?? (patchOf(convolution) ? "taps" : undefined),
       tiles(product) {
         const few = skinnyRowsOf(product);
         const sides = few ? { rows: few.rows, columns: SKINNY.threads * few.each } : undefined;
         const own = sides ?? slicedSumsOf(product);
         if (own) return { ...own, busy: BUSY, depth: DEPTH, step: 1 };
-        const { busy, places } = WINOGRAD.parts;
-        if (product.transformed) return { ...FILTERS, busy, depth: places, step: 1 };
         const { rows, columns, each } = tilesOf(product), { tiles, depth } = ENOUGH[each.columns];
         // For small matrices, parts save less than the kernel that adds them up costs
         const isMatrix = product.call.op === "matmul";

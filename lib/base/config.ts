@@ -161,9 +161,9 @@ export class InductorConfig extends Settings {
    */
   freezing = false;
   /**
-   * "high" lets convolutions on the CPU use fewer products at some cost in accuracy: 3×3 filters with stride 1 use
-   * Winograd transforms of 4×4 results, which have about three times the error of "highest" and take two thirds of its
-   * time.
+   * "high" lets convolutions use fewer products at some cost in accuracy: 3×3 filters with stride 1, on GPUs those of
+   * large images, use Winograd transforms of 4×4 results, which have about three times the error of "highest" and take
+   * two thirds to three quarters of its time.
    */
   convolutionPrecision: Precision = "highest";
   /** Reuse the memory of intermediates. */

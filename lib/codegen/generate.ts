@@ -15,9 +15,11 @@ import { fusedGradients } from "./attention_gradients.ts";
 import { blockedSums } from "./blocked_sums.ts";
 import { chunkedReductions } from "./chunked_reductions.ts";
 import { expandConversions } from "./conversions.ts";
+import { depthwiseConvolutions } from "./depthwise.ts";
 import { splitIndexSets, splitOutermost } from "./index_set_splitting.ts";
 import { rowFission } from "./row_fission.ts";
 import { flatLoops } from "./flat_loops.ts";
+import { foldedGradients } from "./folded_gradients.ts";
 import { gridReductions } from "./grid_reductions.ts";
 import { gridScans } from "./grid_scans.ts";
 import { type Rewrite, rewriteNests } from "./kernels.ts";
@@ -60,6 +62,8 @@ const KERNEL_PASSES: readonly Pass[] = [
   { name: "joined_scalars", applies: ({ grid }) => grid !== null, run: joinScalars },
   { name: "library_calls", applies: () => true, run: libraryCalls },
   { name: "prologues", applies: () => true, run: attachPrologues },
+  { name: "depthwise", applies: ({ grid }) => grid !== null, run: depthwiseConvolutions },
+  { name: "folded_gradients", applies: ({ grid }) => grid !== null, run: foldedGradients },
   { name: "packed_filters", applies: ({ grid }) => grid !== null, run: packedFilters },
   { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },
   { name: "transposed_operands", applies: ({ rowsInPlace }) => rowsInPlace > 0, run: transposedOperands },

@@ -10,7 +10,7 @@ import type {
   Program,
   Statement,
 } from "../loops/ir.ts";
-import { add, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
+import { add, type Dim, floorDiv, max, mul, product } from "../sym/expr.ts";
 
 /**
  * Replaces each kernel of a program by some others. The guard's decision stays in front of the kernels that it
@@ -75,22 +75,28 @@ export type MakeTemporary = (dtype: DType, length: Dim, kind?: "local") => Buffe
 
 /**
  * Like `replaceKernels`, but kernels may pass partial results to each other in temporaries added after the program's
- * own.
+ * own. With `until` "replaced", only kernels that replace the same one do, and temporaries of others share the memory.
  */
 export function replaceWithTemporaries(
   program: Program,
   replace: (kernel: Kernel, temporary: MakeTemporary) => readonly Kernel[],
+  until: "end" | "replaced" = "end",
 ): Program {
   const buffers: BufferDecl[] = [...program.buffers];
-  let bytes = program.arenaBytes;
+  let bytes = program.arenaBytes, most = bytes;
   const temporary: MakeTemporary = (dtype, length, kind) => {
     const offset = rounded(bytes), name = `partial${buffers.length}`;
     if (kind) return buffers.push({ name, dtype, length, role: { kind } }) - 1;
     bytes = add(offset, mul(length, itemSize(dtype)));
     return buffers.push({ name, dtype, length, role: { kind: "temporary", offset } }) - 1;
   };
-  const replaced = replaceKernels(program, (kernel) => replace(kernel, temporary));
-  return replaced === program ? program : { ...replaced, buffers, arenaBytes: rounded(bytes) };
+  const replaced = replaceKernels(program, (kernel) => {
+    if (until === "replaced") bytes = program.arenaBytes;
+    const kernels = replace(kernel, temporary);
+    most = max(most, bytes);
+    return kernels;
+  });
+  return replaced === program ? program : { ...replaced, buffers, arenaBytes: rounded(most) };
 }
 
 /** Bytes up to the next multiple of 64. */

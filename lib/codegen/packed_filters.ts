@@ -1,6 +1,7 @@
 /**
  * Repacks convolution filters: by taps with output channels adjacent, for devices that convolve patches of images, or
- * transformed (Winograd 1980), for devices that save products that way. This includes gradients with respect to images,
+ * transformed (Winograd 1980), for devices that save products that way, with transforms of images in workgroups or in
+ * memory. This includes gradients with respect to images,
  * which are convolutions of output gradients with flipped filters. Invariant: sums are over the same products, in an
  * order that depends only on sizes.
  */
@@ -11,56 +12,64 @@ import { axesOf, wrapLoops } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/record.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Target } from "./target.ts";
+import { transformedKernels } from "./winograd.ts";
 
 /** Repacks filters into the layouts that the target chooses. */
-export function packedFilters(program: Program, { grid }: Target): Program {
+export function packedFilters(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
   return replaceWithTemporaries(program, (kernel, temporary) => {
-    if (kernel.kind === "extern" && kernel.call.op === "convBackwardWeight") {
-      const isOfFloats = kernel.inputs.every(({ buffer }) => program.buffers[buffer]?.dtype === "float32");
-      return isOfFloats && grid.filters(kernel) ? [{ ...kernel, transformed: true }] : [kernel];
-    }
-    const forward = kernel.kind === "extern" ? asForward(kernel) : undefined;
-    const isOfFloats = forward?.inputs.every(({ buffer }) => program.buffers[buffer]?.dtype === "float32");
-    const layout = forward && isOfFloats ? grid.filters(forward) : undefined;
-    return forward && layout ? withPacked(forward, layout, temporary) : [kernel];
-  });
+    const isWeight = kernel.kind === "extern" && kernel.call.op === "convBackwardWeight";
+    const forward = kernel.kind === "loops" ? undefined : isWeight ? kernel : asForward(kernel);
+    const isOfFloats = [...forward?.inputs ?? [], ...forward?.outputs ?? []]
+      .every(({ buffer }) => program.buffers[buffer]?.dtype === "float32");
+    if (!forward || !isOfFloats || !("groups" in forward.call)) return [kernel];
+    const side = grid.transforms(forward), { call } = forward;
+    if (side) return transformedKernels({ ...forward, call }, { side, temporary, kernelBuffers });
+    const layout = isWeight ? undefined : grid.filters(forward);
+    return layout ? withPacked(forward, layout, temporary) : [kernel];
+  }, "replaced");
 }
 
 /** A convolution, or the gradient of an image as one; undefined for other calls. */
-function asForward(kernel: ExternKernel): ExternKernel | undefined {
+export function asForward(kernel: ExternKernel): ExternKernel | undefined {
   const { call, inputs: [grad, weight] } = kernel;
   if (call.op === "convForward") return kernel;
-  if (call.op !== "convBackwardInput" || call.groups !== 1 || !grad || !weight) return undefined;
+  if (call.op !== "convBackwardInput" || !grad || !weight) return undefined;
+  const isDepthwise = call.groups === weight.shape[0] && weight.shape[1] === 1;
+  if (call.groups !== 1 && !isDepthwise) return undefined;
   const [down, across] = weight.shape.slice(2), [py, px] = call.padding, [dy, dx] = call.dilation;
   const isPlain = call.stride.every((stride) => stride === 1);
   if (!isPlain || typeof down !== "number" || typeof across !== "number") return undefined;
   const padding = [dy * (down - 1) - py, dx * (across - 1) - px] as const;
   if (padding.some((p) => p < 0)) return undefined;
-  return { ...kernel, call: { ...call, op: "convForward", padding }, inputs: [grad, turnedFilter(weight)] };
+  return {
+    ...kernel,
+    call: { ...call, op: "convForward", padding },
+    inputs: [grad, turnedFilter(weight, isDepthwise)],
+  };
 }
 
-/** A filter with input and output channels swapped, and taps reversed. */
-function turnedFilter({ buffer, offset, shape, strides }: BufferView): BufferView {
+/** A filter with input and output channels swapped, unless each channel has its own, and taps reversed. */
+function turnedFilter({ buffer, offset, shape, strides }: BufferView, isDepthwise: boolean): BufferView {
   const [outputs = 1, inputs = 1, down = 1, across = 1] = shape;
   const [ofOutput = 0, ofInput = 0, line = 0, step = 0] = strides;
   return {
     buffer,
     offset: add(offset, add(mul(sub(down, 1), line), mul(sub(across, 1), step))),
-    shape: [inputs, outputs, down, across],
-    strides: [ofInput, ofOutput, mul(line, -1), mul(step, -1)],
+    shape: [...isDepthwise ? [outputs, inputs] : [inputs, outputs], down, across],
+    strides: [...isDepthwise ? [ofOutput, ofInput] : [ofInput, ofOutput], mul(line, -1), mul(step, -1)],
   };
 }
 
 /** A convolution after the kernel that copies its filter. */
 function withPacked(
   kernel: ExternKernel,
-  layout: "taps" | "transformed",
+  layout: "taps" | 32 | 64,
   temporary: MakeTemporary,
 ): readonly Kernel[] {
   const [input, weight, ...others] = kernel.inputs;
   if (!input || !weight) return [kernel];
-  const isTransformed = layout === "transformed";
+  const isTransformed = layout !== "taps";
   const [outputs = 1, inputs = 1, ...taps] = weight.shape, places = isTransformed ? [4, 4] : taps;
   const order: readonly Dim[] = isTransformed ? [...places, inputs, outputs] : [inputs, ...places, outputs];
   const packed = rowMajor(temporary("float32", product(order)), order);
@@ -89,7 +98,7 @@ function withPacked(
     ? packed.strides
     : [1, 2, 0, 3].map((d) => packed.strides[d] ?? 0);
   const view = { ...packed, shape: weight.shape, strides: [ofOutput, ofInput, y, x] };
-  return [copy, { ...kernel, inputs: [input, view, ...others], ...isTransformed && { transformed: true } }];
+  return [copy, { ...kernel, inputs: [input, view, ...others], ...isTransformed && { transformed: layout } }];
 }
 
 /** Three taps of a row or column, as the four factors of F(2, 3) (Lavin and Gray 2016). */

@@ -27,7 +27,7 @@ export function splitProducts(program: Program, { grid, kernelBuffers }: Target)
     return kernel.kind === "extern" && parts > 1
       ? inParts(kernel, parts, { program, temporary, kernelBuffers })
       : [kernel];
-  });
+  }, "replaced");
 }
 
 /** Enough parts to fill a grid, each of them long compared to the tile that it stores. */
@@ -35,15 +35,20 @@ function partsOf(kernel: ExternKernel, grid: Grid): number {
   const sizes = productSizes(kernel);
   if (
     !sizes || kernel.prologues || kernel.weights || kernel.computed || kernel.causal ||
-    (kernel.transformed && kernel.call.op !== "convBackwardWeight") ||
+    kernel.transformed ||
     (kernel.call.op === "matmul" && kernel.call.accumulate)
   ) return 1;
   const { rows, columns, depth, batch } = sizes, tiles = grid.tiles(kernel);
   const count = Math.ceil(rows / tiles.rows) * Math.ceil(columns / tiles.columns) * batch;
-  const wanted = Math.min(Math.ceil(tiles.busy / Math.max(1, count)), Math.floor(depth / tiles.depth));
+  const most = Math.floor(depth / tiles.depth),
+    wanted = Math.min(Math.ceil(tiles.busy / Math.max(1, count)), most);
   if (kernel.call.op !== "matmul") return Math.max(1, wanted);
-  // Parts of a matrix are matrices of equal size
-  for (let parts = wanted; parts > 1; parts--) if (depth % (parts * tiles.step) === 0) return parts;
+  // Parts of a matrix are matrices of equal size: a few more, or else fewer
+  const isEven = (parts: number) => depth % (parts * tiles.step) === 0;
+  for (let parts = wanted; parts > 1 && parts <= Math.min(most, 2 * wanted); parts++) {
+    if (isEven(parts)) return parts;
+  }
+  for (let parts = wanted; parts > 1; parts--) if (isEven(parts)) return parts;
   return 1;
 }
 
@@ -63,7 +68,7 @@ function inParts(
   if (!a || !b || !out || !stored) return [kernel];
   const dtype = valueType(stored), count = product(out.shape);
   const partial = rowMajor(temporary(dtype, mul(count, parts)), out.shape);
-  const { name, team, origins, originals, transformed } = kernel;
+  const { name, team, origins, originals } = kernel;
   const same = {
     kind: "extern",
     name,
@@ -71,7 +76,6 @@ function inParts(
     origins,
     originals,
     ...team && { team },
-    ...transformed && { transformed },
   } as const;
   const first: ExternKernel = call.op === "matmul"
     ? { ...same, inputs: [cut(a, -1, parts), cut(b, -2, parts)], outputs: [stacked(partial, parts, count)] }

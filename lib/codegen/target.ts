@@ -4,6 +4,7 @@
  */
 import type { DType } from "../base/dtype.ts";
 import type { ExternKernel } from "../loops/ir.ts";
+import type { Side } from "./winograd_matrices.ts";
 
 /** Support for a library call: by the library, or "none", in which case it becomes loops. */
 export type CallSupport = LibraryCall | "none";
@@ -73,11 +74,16 @@ export interface Grid {
   /** Maximum size in bytes of temporaries for such elements. */
   readonly temporaries: number;
   /**
-   * Returns the layout into which the filters of a convolution are repacked: by taps with output channels adjacent,
-   * or transformed, with each point of the transform laid out likewise. Undefined if they are read in place.
-   * Gradients of filters use transforms or none.
+   * Returns the layout into which the filters of a convolution are repacked: by taps with output channels adjacent, or,
+   * if so many channels share the transforms of images, transformed, with each point of the transform laid out likewise.
+   * Undefined if they are read in place.
    */
-  readonly filters: (convolution: ExternKernel) => "taps" | "transformed" | undefined;
+  readonly filters: (convolution: ExternKernel) => "taps" | 32 | 64 | undefined;
+  /**
+   * Returns the side of the squares of results with which a convolution of known sizes, or a gradient of its filters, is
+   * a product of transforms; undefined if it is none.
+   */
+  readonly transforms: (convolution: ExternKernel) => Side | undefined;
   /** The tiling of a product. */
   readonly tiles: (product: ExternKernel) => Tiles;
 }

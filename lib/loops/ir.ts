@@ -385,11 +385,11 @@ export interface ExternKernel {
    */
   readonly causal?: true;
   /**
-   * For a convolution with 3 × 3 filters and stride 1, and for the gradient of such filters: it consists of products of
-   * transforms. The second operand of a convolution holds transformed filters, a matrix [input channels, output
-   * channels] for each position of a 4 × 4 square, the first of which are the view's taps.
+   * For a convolution with 3 × 3 filters and stride 1: it consists of products of transforms, which this many output
+   * channels share. The second operand holds transformed filters, a matrix [input channels, output channels] for each
+   * position of a 4 × 4 square, the first of which are the view's taps.
    */
-  readonly transformed?: true;
+  readonly transformed?: 32 | 64;
   /**
    * The number of parts into which its sums are divided: the output's memory is contiguous, and each part is written
    * after the previous one. Absent: one.

@@ -7,6 +7,7 @@ import "../base_test.ts";
 import "../fills_test.ts";
 import "../first_of_ties_test.ts";
 import "../index_arithmetic_test.ts";
+import "../convolution_loops_test.ts";
 import "../transposed_operands_test.ts";
 import "../torch_choices_test.ts";
 import "../tensor_test.ts";
