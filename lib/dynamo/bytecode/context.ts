@@ -343,6 +343,29 @@ export class FunctionContext {
     return variable;
   }
 
+  /** Compiles `body`, each exit of which enters the finally block that is compiled next; `resumeLeave` ends that. */
+  enterFinally(node: SourceSpan, body: () => void): FinallyContext {
+    const b = this.builder;
+    const context: FinallyContext = {
+      kind: "finally",
+      entry: b.label(),
+      which: b.temp(),
+      value: b.temp(),
+      exits: [],
+    };
+    const thrown = b.guarded(context.value, () => {
+      this.inside(context, body);
+      this.constant(undefined, node, context.value);
+      this.constant(0, node, context.which);
+      b.jump(context.entry, node);
+      this.flushReturns(context);
+    });
+    b.place(thrown, true);
+    this.constant(1, node, context.which);
+    b.place(context.entry, true);
+    return context;
+  }
+
   /** Leaves a finally block by the exit for which it was entered. */
   resumeLeave(context: FinallyContext, node: SourceSpan): void {
     const b = this.builder;

@@ -99,15 +99,8 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
     case "TaggedTemplateExpression": {
       const callee = calleeOf(ctx, node.tag, node.quasi.expressions);
       const args = taggedTemplate(ctx, node.quasi);
-      const r = result();
-      b.emit({
-        op: "call",
-        dst: r,
-        callee: callee.value,
-        self: callee.self,
-        args,
-        text: wordsFor(node.tag),
-      }, node);
+      const { value, self } = callee, r = result();
+      b.emit({ op: "call", dst: r, callee: value, self, args, text: wordsFor(node.tag) }, node);
       return r;
     }
     case "AwaitExpression": {
@@ -396,14 +389,10 @@ function call(ctx: FunctionContext, node: ast.CallExpression, dst?: Register): R
   optionalStep(ctx, node.optional, callee.value, node);
   const args: readonly Argument[] = argumentList(ctx, node.arguments);
   const r = dst ?? b.temp();
-  b.emit({
-    op: "call",
-    dst: r,
-    callee: callee.value,
-    self: callee.self,
-    args,
-    text: wordsFor(node.callee),
-  }, node);
+  b.emit(
+    { op: "call", dst: r, callee: callee.value, self: callee.self, args, text: wordsFor(node.callee) },
+    node,
+  );
   return r;
 }
 

@@ -287,27 +287,11 @@ class StructuredPrinter {
         }
         case "yield":
         case "yieldDelegate": {
-          const suspended = this.context.options.suspended === true && at === this.context.options.entry;
-          if (i.onReturn === null && !suspended) {
-            folder.add(i, at);
-            break;
-          }
-          const parts = suspension(this.code, i, { folder, names, suspended });
-          const returned = i.onReturn === null ? null : this.goTo(node, i.onReturn);
-          const rest = this.goTo(node, at + 1);
-          const before = folder.finish();
-          if (returned === null) return [...before, names.text(parts.plain), ...rest];
-          return [
-            ...before,
-            ...parts.before,
-            {
-              kind: "suspend",
-              body: parts.body,
-              condition: parts.condition,
-              returned: [...parts.onReturn, ...returned],
-            },
-            ...rest,
-          ];
+          const { options } = this.context, go = (to: Offset) => this.goTo(node, to);
+          const printed = suspension(this.code, i, { at, folder, names, options, go });
+          if (printed) return printed;
+          folder.add(i, at);
+          break;
         }
         default:
           folder.add(i, at);

@@ -98,25 +98,10 @@ function piece(
       }
       case "yield":
       case "yieldDelegate": {
-        const suspended = options.suspended === true && at === options.entry;
-        if (i.onReturn === null && !suspended) {
-          folder.add(i, at);
-          break;
-        }
-        const parts = suspension(code, i, { folder, names, suspended });
-        const before = folder.finish();
-        if (i.onReturn === null) return [...before, names.text(parts.plain), ...go(at + 1)];
-        return [
-          ...before,
-          ...parts.before,
-          {
-            kind: "suspend",
-            body: parts.body,
-            condition: parts.condition,
-            returned: [...parts.onReturn, ...go(i.onReturn)],
-          },
-          ...go(at + 1),
-        ];
+        const printed = suspension(code, i, { at, folder, names, options, go });
+        if (printed) return printed;
+        folder.add(i, at);
+        break;
       }
       default:
         folder.add(i, at);

@@ -6,7 +6,7 @@
 import { isNamedList, iterableWords, wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
 import type { Register } from "./instruction.ts";
-import type { FinallyContext, FunctionContext } from "./context.ts";
+import type { FunctionContext } from "./context.ts";
 import { bindPattern, updateExpression } from "./assignment.ts";
 import { classExpression } from "./classes.ts";
 import { jumpUnless } from "./expressions.ts";
@@ -208,28 +208,11 @@ function switchStatement(ctx: FunctionContext, node: ast.SwitchStatement): void 
 
 function tryStatement(ctx: FunctionContext, node: ast.TryStatement): void {
   if (!node.finalizer) return tryCatch(ctx, node);
-  const b = ctx.builder;
-  const finalizer = node.finalizer;
-  const context: FinallyContext = {
-    kind: "finally",
-    entry: b.label(),
-    which: b.temp(),
-    value: b.temp(),
-    exits: [],
-  };
-  const thrown = b.guarded(context.value, () => {
-    ctx.inside(context, () => {
-      if (node.handler) tryCatch(ctx, node);
-      else ctx.statement(node.block);
-    });
-    ctx.constant(undefined, finalizer, context.value);
-    ctx.constant(0, finalizer, context.which);
-    b.jump(context.entry, finalizer);
-    ctx.flushReturns(context);
+  const { finalizer } = node;
+  const context = ctx.enterFinally(finalizer, () => {
+    if (node.handler) tryCatch(ctx, node);
+    else ctx.statement(node.block);
   });
-  b.place(thrown, true);
-  ctx.constant(1, finalizer, context.which);
-  b.place(context.entry, true);
   ctx.statement(finalizer);
   ctx.resumeLeave(context, finalizer);
 }

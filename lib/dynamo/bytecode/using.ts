@@ -5,7 +5,7 @@
  */
 import type * as ast from "acorn";
 import type { Register } from "./instruction.ts";
-import type { FinallyContext, FunctionContext } from "./context.ts";
+import type { FunctionContext } from "./context.ts";
 
 /** Declares the resources of `node`, runs `rest`, and disposes them in reverse order. */
 export function withDisposal(ctx: FunctionContext, node: ast.VariableDeclaration, rest: () => void): void {
@@ -44,23 +44,7 @@ export function resource(
   const dispose = b.temp();
   b.emit({ op: "getDisposer", dst: dispose, src: value, async }, node);
   ctx.initialize(variable, value, node);
-  const context: FinallyContext = {
-    kind: "finally",
-    entry: b.label(),
-    which: b.temp(),
-    value: b.temp(),
-    exits: [],
-  };
-  const thrown = b.guarded(context.value, () => {
-    ctx.inside(context, body);
-    ctx.constant(undefined, node, context.value);
-    ctx.constant(0, node, context.which);
-    b.jump(context.entry, node);
-    ctx.flushReturns(context);
-  });
-  b.place(thrown, true);
-  ctx.constant(1, node, context.which);
-  b.place(context.entry, true);
+  const context = ctx.enterFinally(node, body);
   const failure = b.temp();
   const disposed = b.label();
   const failed = b.guarded(failure, () => {
