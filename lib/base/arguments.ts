@@ -3,7 +3,6 @@
  * object. Invariant: an unknown argument is an error, never dropped.
  */
 import { checkOptions, refuseOption } from "./checked_input.ts";
-import { checkInteger } from "./checked_numbers.ts";
 import { DynError } from "./errors.ts";
 import { isPlainObject } from "./tree.ts";
 
@@ -47,38 +46,10 @@ export function argumentsOf<R extends object, O extends object>(
   given: readonly unknown[],
 ): R & Partial<O> {
   const found: Partial<R & O> = collect(owner, { required, optional: positional, named }, given);
-  for (const name of required) {
-    if (COUNTS.has(name) && Object.hasOwn(found, name)) checkInteger(`${name} of ${owner}`, found[name], 0);
-  }
   if (isComplete<R, O>(found, required)) return found;
   const missing = required.filter((name) => !Object.hasOwn(found, name));
   throw new DynError(`Expected ${missing.join(" and ")} of ${owner} but found nothing`);
 }
-
-/** Arguments that count something, by the names that all layers give them: checked here, where their names are known. */
-const COUNTS: ReadonlySet<string> = new Set([
-  "inFeatures",
-  "outFeatures",
-  "in1Features",
-  "in2Features",
-  "inChannels",
-  "outChannels",
-  "numFeatures",
-  "numClasses",
-  "numEmbeddings",
-  "embeddingDim",
-  "inputSize",
-  "hiddenSize",
-  "embedDim",
-  "numHeads",
-  "numGroups",
-  "numChannels",
-  "numLayers",
-  "dModel",
-  "nhead",
-  "upscaleFactor",
-  "downscaleFactor",
-]);
 
 function isComplete<R extends object, O extends object>(
   found: Partial<R & O>,

@@ -88,7 +88,7 @@ export interface CompiledProgram {
    * program itself.
    */
   readonly serialize?: ((symbols: Symbols) => Plain) | undefined;
-  /** Registers a listener that is called when `kept` has more to write. */
+  /** Registers a listener that is called when `serialize` has more to write. */
   readonly whenMore?: (tell: () => void) => void;
   /** Whether a later process may find the compiled form missing, so that the program is stored with it. */
   readonly storesProgram?: boolean;
@@ -124,7 +124,7 @@ export interface ClassSource {
   readonly program: () => Program;
   /** The form that an earlier process saved, or null. */
   readonly cached: Plain | null;
-  /** Saves the form that a later process receives as `kept`, replacing the earlier one. */
+  /** Saves the form that a later process receives as `cached`, replacing the earlier one. */
   readonly store: (form: () => Plain) => void;
 }
 
@@ -202,7 +202,7 @@ export interface Device {
   /** Returns the dependencies of its cached programs besides their text. Absent: it caches none. */
   readonly identity?: () => string;
   /**
-   * Recreates a program from the form that `kept` returned in a process of the same identity; null if it has to be
+   * Recreates a program from the form that `serialize` returned in a process of the same identity; null if it has to be
    * compiled again. `loops` reads the program itself, null if that was not stored.
    */
   readonly restore?: (kept: Plain, symbols: Symbols, loops: (() => Program) | null) => CompiledProgram | null;

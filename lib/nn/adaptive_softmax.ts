@@ -6,7 +6,8 @@ import { checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { cat, logSoftmax, where, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { type Arguments } from "../base/arguments.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { ModuleList, Sequential } from "./container.ts";
 import { Linear } from "./linear.ts";
 import { Module } from "./module.ts";
@@ -61,7 +62,7 @@ export class AdaptiveLogSoftmaxWithLoss extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<AdaptiveSoftmaxSizes, AdaptiveSoftmaxOptions, typeof ADAPTIVE>) {
     super();
-    const options = argumentsOf<AdaptiveSoftmaxSizes, AdaptiveSoftmaxOptions>(
+    const options = layerArguments<AdaptiveSoftmaxSizes, AdaptiveSoftmaxOptions>(
       "AdaptiveLogSoftmaxWithLoss",
       ADAPTIVE,
       given,

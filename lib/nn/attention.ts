@@ -6,7 +6,8 @@ import { checkTensor } from "../tensor/checked.ts";
 import { DynError, invariant } from "../base/errors.ts";
 import { empty, zeros } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, type Trailing, trailing } from "../base/arguments.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { attend, checkAttention } from "./attention_forward.ts";
 import { xavierNormal_, xavierUniform_, zeros_ } from "./init.ts";
 import { type Linear, NonDynamicallyQuantizableLinear } from "./linear.ts";
@@ -120,7 +121,7 @@ export class MultiheadAttention extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<AttentionSizes, MultiheadAttentionOptions, typeof ATTENTION>) {
     super();
-    const options = argumentsOf<AttentionSizes, MultiheadAttentionOptions>(
+    const options = layerArguments<AttentionSizes, MultiheadAttentionOptions>(
       "MultiheadAttention",
       ATTENTION,
       given,

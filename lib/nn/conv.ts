@@ -13,7 +13,8 @@ import {
   pad,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
+import { type Arguments, spread } from "../base/arguments.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { fanInAndOut, kaimingUniform_, uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { outputSizeOf, type SizedArguments } from "./sized_call.ts";
@@ -143,7 +144,7 @@ abstract class Conv extends KernelLayer {
   readonly paddingMode: "zeros" | "reflect" | "replicate" | "circular";
 
   constructor(rank: number, given: ConvArguments) {
-    const options = argumentsOf<KernelSizes, ConvOptions>(new.target.name, CONV, given);
+    const options = layerArguments<KernelSizes, ConvOptions>(new.target.name, CONV, given);
     const { inChannels, outChannels, groups = 1 } = options, kernelSize = spread(options.kernelSize, rank);
     super({ inChannels, outChannels, kernelSize, options, channels: [outChannels, inChannels / groups] });
     const { padding = 0 } = options;
@@ -220,7 +221,7 @@ abstract class ConvTranspose extends KernelLayer {
   readonly outputPadding: readonly number[];
 
   constructor(rank: number, given: TransposedArguments) {
-    const options = argumentsOf<KernelSizes, ConvTransposeOptions>(
+    const options = layerArguments<KernelSizes, ConvTransposeOptions>(
       new.target.name,
       TRANSPOSED,
       given,

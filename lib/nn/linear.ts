@@ -1,9 +1,10 @@
 /** Linear and bilinear layers, Identity and Flatten. */
 import { bilinear, empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { kaimingUniform_, uniform_ } from "./init.ts";
 import { settings } from "../base/console_text.ts";
-import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 import type { Placement } from "./placement.ts";
@@ -35,7 +36,7 @@ export class Linear extends Module {
 
   constructor(...given: Arguments<LinearSizes, LinearOptions, typeof LINEAR>) {
     super();
-    const written = argumentsOf<LinearSizes, LinearOptions>("Linear", LINEAR, given);
+    const written = layerArguments<LinearSizes, LinearOptions>("Linear", LINEAR, given);
     const { inFeatures, outFeatures, bias = true, ...placement } = written;
     this.inFeatures = inFeatures;
     this.outFeatures = outFeatures;
@@ -87,7 +88,7 @@ export class Bilinear extends Module {
 
   constructor(...given: Arguments<BilinearSizes, LinearOptions, typeof BILINEAR>) {
     super();
-    const written = argumentsOf<BilinearSizes, LinearOptions>("Bilinear", BILINEAR, given);
+    const written = layerArguments<BilinearSizes, LinearOptions>("Bilinear", BILINEAR, given);
     const { in1Features, in2Features, outFeatures, bias = true, ...placement } = written;
     this.in1Features = in1Features;
     this.in2Features = in2Features;

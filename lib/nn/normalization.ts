@@ -10,11 +10,12 @@ import {
   rmsNorm,
   zeros,
 } from "../tensor/generated_functions.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { normalizeBatch, normalizeInstances } from "./running_statistics.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { type Arguments } from "../base/arguments.ts";
 import { ones_, zeros_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
@@ -71,7 +72,7 @@ abstract class StatisticsLayer extends Module {
 
   constructor(given: StatisticsArguments, defaults: Defaults) {
     super();
-    const options = argumentsOf<Features, BatchNormOptions>(defaults.layer, STATISTICS, given);
+    const options = layerArguments<Features, BatchNormOptions>(defaults.layer, STATISTICS, given);
     const { numFeatures } = options;
     this.numFeatures = numFeatures;
     this.eps = options.eps ?? 1e-5;
@@ -227,7 +228,7 @@ export class LocalResponseNorm extends Module {
 
   constructor(...given: Arguments<NeighbouringChannels, LocalResponseOptions, typeof LOCAL_RESPONSE>) {
     super();
-    const options = argumentsOf<NeighbouringChannels, LocalResponseOptions>(
+    const options = layerArguments<NeighbouringChannels, LocalResponseOptions>(
       "LocalResponseNorm",
       LOCAL_RESPONSE,
       given,
@@ -278,7 +279,7 @@ export class LayerNorm extends Module {
 
   constructor(...given: Arguments<NormalizedShape, LayerNormOptions, typeof LAYER_NORM>) {
     super();
-    const options = argumentsOf<NormalizedShape, LayerNormOptions>("LayerNorm", LAYER_NORM, given);
+    const options = layerArguments<NormalizedShape, LayerNormOptions>("LayerNorm", LAYER_NORM, given);
     this.normalizedShape = sizesOf(options.normalizedShape);
     this.eps = options.eps ?? 1e-5;
     const affine = options.elementwiseAffine ?? true;
@@ -322,7 +323,7 @@ export class RMSNorm extends Module {
 
   constructor(...given: Arguments<NormalizedShape, RMSNormOptions, typeof RMS_NORM>) {
     super();
-    const options = argumentsOf<NormalizedShape, RMSNormOptions>("RMSNorm", RMS_NORM, given);
+    const options = layerArguments<NormalizedShape, RMSNormOptions>("RMSNorm", RMS_NORM, given);
     this.normalizedShape = sizesOf(options.normalizedShape);
     this.eps = options.eps ?? null;
     this.weight = options.elementwiseAffine ?? true
@@ -373,7 +374,7 @@ export class GroupNorm extends Module {
 
   constructor(...given: Arguments<GroupedChannels, GroupNormOptions, typeof GROUP_NORM>) {
     super();
-    const options = argumentsOf<GroupedChannels, GroupNormOptions>("GroupNorm", GROUP_NORM, given);
+    const options = layerArguments<GroupedChannels, GroupNormOptions>("GroupNorm", GROUP_NORM, given);
     const { numGroups, numChannels } = options;
     this.numGroups = numGroups;
     this.numChannels = numChannels;

@@ -8,10 +8,11 @@ import { checkShare } from "../base/checked_numbers.ts";
 import { settings, unlessDefault } from "../base/console_text.ts";
 import { checkKind } from "../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../tensor/checked.ts";
-import { type AnyFunction, type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { type AnyFunction, type Arguments, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { cat, dropout, empty, linear, stack, zeros } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { uniform_ } from "./init.ts";
 import { type CallOf, Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
@@ -398,7 +399,7 @@ abstract class OneState extends RNNBase {
 export class RNN extends OneState {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, ElmanOptions, typeof ELMAN>) {
-    const options = argumentsOf<RecurrentSizes, ElmanOptions>("RNN", ELMAN, given);
+    const options = layerArguments<RecurrentSizes, ElmanOptions>("RNN", ELMAN, given);
     super(gatesOfElman(options.nonlinearity), options);
   }
 }
@@ -407,7 +408,7 @@ export class RNN extends OneState {
 export class GRU extends OneState {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: GatedArguments) {
-    super(GRU_GATES, argumentsOf<RecurrentSizes, RecurrentOptions>("GRU", GATED, given));
+    super(GRU_GATES, layerArguments<RecurrentSizes, RecurrentOptions>("GRU", GATED, given));
   }
 }
 
@@ -418,7 +419,7 @@ export class LSTM extends RNNBase {
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, LSTMOptions, typeof PROJECTED>) {
-    super(LSTM_GATES, argumentsOf<RecurrentSizes, LSTMOptions>("LSTM", PROJECTED, given));
+    super(LSTM_GATES, layerArguments<RecurrentSizes, LSTMOptions>("LSTM", PROJECTED, given));
   }
 
   /** Returns the packed outputs and the final states. */

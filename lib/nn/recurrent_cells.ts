@@ -5,9 +5,10 @@
 import { checkKind } from "../base/checked_input.ts";
 import { settings, unlessDefault } from "../base/console_text.ts";
 import { checkTensor } from "../tensor/checked.ts";
-import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { type Arguments } from "../base/arguments.ts";
 import { empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { type Gates, gatesOfElman, GRU_GATES, LSTM_GATES, type Nonlinearity, type States } from "./gates.ts";
 import { uniform_ } from "./init.ts";
 import { Module } from "./module.ts";
@@ -97,7 +98,7 @@ export class RNNCell extends RNNCellBase {
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, ElmanCellOptions, typeof ELMAN_CELL>) {
-    const options = argumentsOf<RecurrentSizes, ElmanCellOptions>("RNNCell", ELMAN_CELL, given);
+    const options = layerArguments<RecurrentSizes, ElmanCellOptions>("RNNCell", ELMAN_CELL, given);
     super(gatesOfElman(options.nonlinearity), options);
     this.nonlinearity = options.nonlinearity ?? "tanh";
   }
@@ -113,7 +114,7 @@ export class RNNCell extends RNNCellBase {
 export class GRUCell extends RNNCellBase {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: CellArguments) {
-    super(GRU_GATES, argumentsOf<RecurrentSizes, CellOptions>("GRUCell", CELL, given));
+    super(GRU_GATES, layerArguments<RecurrentSizes, CellOptions>("GRUCell", CELL, given));
   }
 
   /** The output of the layer. */
@@ -127,7 +128,7 @@ export class GRUCell extends RNNCellBase {
 export class LSTMCell extends RNNCellBase {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: CellArguments) {
-    super(LSTM_GATES, argumentsOf<RecurrentSizes, CellOptions>("LSTMCell", CELL, given));
+    super(LSTM_GATES, layerArguments<RecurrentSizes, CellOptions>("LSTMCell", CELL, given));
   }
 
   /** The output of the layer. */

@@ -2,7 +2,8 @@
 import { settings } from "../base/console_text.ts";
 import { linearCrossEntropy } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, type Trailing, trailing } from "../base/arguments.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { ctcLoss } from "./functional.ts";
 import { Linear } from "./linear.ts";
 import { type Reduction, WeightedLoss } from "./loss.ts";
@@ -99,7 +100,7 @@ export class LinearCrossEntropyLoss extends WeightedLoss {
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<LinearCrossEntropySizes, LinearCrossEntropyOptions, typeof LINEAR>) {
-    const options = argumentsOf<LinearCrossEntropySizes, LinearCrossEntropyOptions>(
+    const options = layerArguments<LinearCrossEntropySizes, LinearCrossEntropyOptions>(
       "LinearCrossEntropyLoss",
       LINEAR,
       given,

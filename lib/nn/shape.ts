@@ -8,8 +8,9 @@ import {
   pixelUnshuffle,
 } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, type Trailing, trailing } from "../base/arguments.ts";
 import { settings } from "../base/console_text.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { Module } from "./module.ts";
 
 type Sizes = number | readonly number[];
@@ -31,7 +32,7 @@ export class Unflatten extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Unflattened, object, typeof UNFLATTEN>) {
     super();
-    const { dim, unflattenedSize } = argumentsOf<Unflattened, object>("Unflatten", UNFLATTEN, given);
+    const { dim, unflattenedSize } = layerArguments<Unflattened, object>("Unflatten", UNFLATTEN, given);
     this.dim = dim;
     this.unflattenedSize = unflattenedSize;
   }
@@ -61,7 +62,7 @@ export class PixelShuffle extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Upscale, object, typeof UPSCALE>) {
     super();
-    this.upscaleFactor = argumentsOf<Upscale, object>("PixelShuffle", UPSCALE, given).upscaleFactor;
+    this.upscaleFactor = layerArguments<Upscale, object>("PixelShuffle", UPSCALE, given).upscaleFactor;
   }
 
   /** The output of the layer. */
@@ -89,7 +90,8 @@ export class PixelUnshuffle extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Downscale, object, typeof DOWNSCALE>) {
     super();
-    this.downscaleFactor = argumentsOf<Downscale, object>("PixelUnshuffle", DOWNSCALE, given).downscaleFactor;
+    this.downscaleFactor =
+      layerArguments<Downscale, object>("PixelUnshuffle", DOWNSCALE, given).downscaleFactor;
   }
 
   /** The output of the layer. */
@@ -117,7 +119,7 @@ export class ChannelShuffle extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Groups, object, typeof GROUPS>) {
     super();
-    this.groups = argumentsOf<Groups, object>("ChannelShuffle", GROUPS, given).groups;
+    this.groups = layerArguments<Groups, object>("ChannelShuffle", GROUPS, given).groups;
   }
 
   /** The output of the layer. */
@@ -157,7 +159,7 @@ export class Unfold extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Kernel, UnfoldOptions, typeof UNFOLD>) {
     super();
-    const { kernelSize, ...options } = argumentsOf<Kernel, UnfoldOptions>("Unfold", UNFOLD, given);
+    const { kernelSize, ...options } = layerArguments<Kernel, UnfoldOptions>("Unfold", UNFOLD, given);
     this.kernelSize = kernelSize;
     this.options = options;
   }
@@ -200,7 +202,7 @@ export class Fold extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Folded, UnfoldOptions, typeof FOLD>) {
     super();
-    const { outputSize, kernelSize, ...options } = argumentsOf<Folded, UnfoldOptions>("Fold", FOLD, given);
+    const { outputSize, kernelSize, ...options } = layerArguments<Folded, UnfoldOptions>("Fold", FOLD, given);
     this.outputSize = outputSize;
     this.kernelSize = kernelSize;
     this.options = options;

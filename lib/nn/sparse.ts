@@ -5,8 +5,9 @@ import { embedding, embeddingBag, empty, where, zeros } from "../tensor/generate
 import { vectorNorm } from "../tensor/generated_linalg.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { normal_ } from "./init.ts";
-import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
 import type { Placement } from "./placement.ts";
@@ -145,7 +146,7 @@ export interface PretrainedOptions extends TableOptions {
 /** Looks up rows for integer indices [...] → [..., embeddingDim], as torch.nn.Embedding. */
 export class Embedding extends Table {
   constructor(...given: Arguments<EmbeddingSizes, EmbeddingOptions, typeof EMBEDDING>) {
-    super(argumentsOf<EmbeddingSizes, EmbeddingOptions>("Embedding", EMBEDDING, given));
+    super(layerArguments<EmbeddingSizes, EmbeddingOptions>("Embedding", EMBEDDING, given));
   }
 
   /** Creates a layer over rows [numEmbeddings, embeddingDim], sharing their memory. */
@@ -191,7 +192,7 @@ export class EmbeddingBag extends Table {
   readonly includeLastOffset: boolean;
 
   constructor(...given: Arguments<EmbeddingSizes, EmbeddingBagOptions, typeof BAG>) {
-    const options = argumentsOf<EmbeddingSizes, EmbeddingBagOptions>("EmbeddingBag", BAG, given);
+    const options = layerArguments<EmbeddingSizes, EmbeddingBagOptions>("EmbeddingBag", BAG, given);
     super(options);
     this.mode = options.mode ?? "mean";
     this.includeLastOffset = options.includeLastOffset ?? false;

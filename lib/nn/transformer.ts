@@ -7,7 +7,8 @@ import { DynError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
 import { full, triu } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, type Trailing, trailing } from "../base/arguments.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { ModuleList } from "./container.ts";
 import { xavierUniform_ } from "./init.ts";
 import { checkModule, Module } from "./module.ts";
@@ -72,7 +73,7 @@ export class TransformerEncoder extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<EncoderStack, EncoderOptions, typeof ENCODER>) {
     super();
-    const options = argumentsOf<EncoderStack, EncoderOptions>("TransformerEncoder", ENCODER, given);
+    const options = layerArguments<EncoderStack, EncoderOptions>("TransformerEncoder", ENCODER, given);
     const { encoderLayer, numLayers, norm = null } = options;
     checkModule(encoderLayer, "TransformerEncoder");
     this.numLayers = numLayers;
@@ -102,7 +103,7 @@ export class TransformerDecoder extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<DecoderStack, StackOptions, typeof DECODER>) {
     super();
-    const options = argumentsOf<DecoderStack, StackOptions>("TransformerDecoder", DECODER, given);
+    const options = layerArguments<DecoderStack, StackOptions>("TransformerDecoder", DECODER, given);
     const { decoderLayer, numLayers, norm = null } = options;
     checkModule(decoderLayer, "TransformerDecoder");
     this.numLayers = numLayers;

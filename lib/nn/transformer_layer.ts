@@ -4,7 +4,8 @@
  */
 import { checkFunction } from "../base/checked_input.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, type Trailing, trailing } from "../base/arguments.ts";
+import { layerArguments } from "./layer_arguments.ts";
 import { MultiheadAttention } from "./attention.ts";
 import { Dropout } from "./dropout.ts";
 import { gelu, relu } from "./functional.ts";
@@ -68,7 +69,7 @@ interface LayerParts {
 }
 
 function partsOf(owner: string, given: LayerArguments): LayerParts {
-  const options = argumentsOf<TransformerSizes, TransformerLayerOptions>(owner, LAYER, given);
+  const options = layerArguments<TransformerSizes, TransformerLayerOptions>(owner, LAYER, given);
   const { dModel, nhead, dimFeedforward = 2048, dropout = 0.1, layerNormEps: eps = 1e-5, bias = true } =
     options;
   const { batchFirst = false, activation = "relu", normFirst = false } = options;

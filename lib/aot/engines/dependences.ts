@@ -42,7 +42,6 @@ function conductOf(node: Node): Conduct {
     case "random":
       return "pure";
     case "view":
-      return "shows";
     case "composite":
       return "shows";
   }

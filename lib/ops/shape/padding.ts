@@ -5,13 +5,13 @@
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, max, min, mod, mul, sub } from "../../sym/expr.ts";
 import { isAtMost, isLess } from "../../sym/decide.ts";
-import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
-import type { Body, Lowered, Operand } from "../../loops/body.ts";
+import { contiguousMeta } from "../../graph/meta.ts";
+import type { Body, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
 import { nullable, optional, required, type Scalar } from "../params.ts";
-import { castTo, checkHeld, numberValue } from "../promotion.ts";
+import { checkHeld, numberValue } from "../promotion.ts";
 import { elements, t } from "../pointwise.ts";
-import { within } from "./scatter_views.ts";
+import { addBack, within } from "./scatter_views.ts";
 import { shapeText } from "../shapes.ts";
 
 type Pads = readonly { readonly before: Dim; readonly after: Dim }[];
@@ -171,24 +171,6 @@ const padByBackward = lowerOp({
   },
   samples: [{ args: [t(2, 1, 7), [2, 1, 4], [1, 2], "reflect"] }],
 });
-
-/** Adds every element of a gradient at the position from which it was read. */
-export function addBack(
-  grad: Operand,
-  result: TensorMeta,
-  target: <V>(o: Body<V>, index: readonly Dim[]) => readonly Dim[],
-): Lowered {
-  return {
-    kind: "scatter",
-    shape: result.shape,
-    dtype: result.dtype,
-    base: (o) => o.constant(0, result.dtype),
-    over: grad.shape,
-    mode: "add",
-    target: (o, position) => target(o, position),
-    value: (o, position) => castTo(o, o.load(grad, position), result.dtype),
-  };
-}
 
 const pad = composeOp({
   name: "pad",

@@ -210,6 +210,24 @@ function embeddedShape(shape: readonly Dim[], at: { offset: number; dim1: number
   return Array.from({ length: rank }, (_, d) => d === first || d === second ? side : rest[next++] ?? 1);
 }
 
+/** Adds every element of a gradient at the position from which it was read. */
+export function addBack(
+  grad: Operand,
+  result: TensorMeta,
+  target: <V>(o: Body<V>, index: readonly Dim[]) => readonly Dim[],
+): Lowered {
+  return {
+    kind: "scatter",
+    shape: result.shape,
+    dtype: result.dtype,
+    base: (o) => o.constant(0, result.dtype),
+    over: grad.shape,
+    mode: "add",
+    target,
+    value: (o, position) => castTo(o, o.load(grad, position), result.dtype),
+  };
+}
+
 const unfoldBackward = lowerOp({
   name: "unfoldBackward",
   doc: "Adds the windows of an unfolding back into a tensor of the shape it had.",
@@ -225,19 +243,10 @@ const unfoldBackward = lowerOp({
   lower({ grad, inputSizes, dim, step }, [result]) {
     if (!result) return [];
     const at = normalizeDim(dim, inputSizes.length);
-    return [{
-      kind: "scatter",
-      shape: inputSizes,
-      dtype: result.dtype,
-      base: (o) => o.constant(0, result.dtype),
-      over: grad.shape,
-      mode: "add",
-      target: (_o, position) => {
-        const inside = position.at(-1) ?? 0, rest = position.slice(0, -1);
-        return inputSizes.length === 0 ? [] : withSize(rest, at, add(mul(rest[at] ?? 0, step), inside));
-      },
-      value: (o, position) => o.load(grad, position),
-    }];
+    return [addBack(grad, result, (_o, position) => {
+      const inside = position.at(-1) ?? 0, rest = position.slice(0, -1);
+      return inputSizes.length === 0 ? [] : withSize(rest, at, add(mul(rest[at] ?? 0, step), inside));
+    })];
   },
   gradient: {
     saves: [],
@@ -291,16 +300,8 @@ const asStridedBackward = lowerOp({
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
   lower({ grad, inputSizes, stride, storageOffset }, [result]) {
     if (!result) return [];
-    return [{
-      kind: "scatter",
-      shape: inputSizes,
-      dtype: result.dtype,
-      base: (o) => o.constant(0, result.dtype),
-      over: grad.shape,
-      mode: "add",
-      target: (_o, position) => unravel(stridedPosition(position, stride, storageOffset ?? 0), inputSizes),
-      value: (o, position) => o.load(grad, position),
-    }];
+    const at = (position: readonly Dim[]) => stridedPosition(position, stride, storageOffset ?? 0);
+    return [addBack(grad, result, (_o, position) => unravel(at(position), inputSizes))];
   },
   gradient: {
     saves: [],
