@@ -225,6 +225,8 @@ export function storeLane(body: FunctionBody, dtype: DType, at: Lane): void {
   }
 }
 
+const SCALAR_TYPES = { float32: "f32", float64: "f64", int64: "i64", int32: "i32" } as const;
+
 /** Accumulates one lane into an element; bools are combined by or. */
 export function addLane(body: FunctionBody, dtype: DType, at: Lane): void {
   const to = body.local("i32"), [local, lane] = placeOf(dtype, at);
@@ -232,13 +234,13 @@ export function addLane(body: FunctionBody, dtype: DType, at: Lane): void {
   body.tee(to).get(to);
   switch (dtype) {
     case "float32":
-      return void body.memory("f32Load").get(local).lane("f32Extract", lane).op("f32Add").memory("f32Store");
     case "float64":
-      return void body.memory("f64Load").get(local).lane("f64Extract", lane).op("f64Add").memory("f64Store");
     case "int64":
-      return void body.memory("i64Load").get(local).lane("i64Extract", lane).op("i64Add").memory("i64Store");
-    case "int32":
-      return void body.memory("i32Load").get(local).lane("i32Extract", lane).op("i32Add").memory("i32Store");
+    case "int32": {
+      const t = SCALAR_TYPES[dtype];
+      body.memory(`${t}Load`).get(local).lane(`${t}Extract`, lane).op(`${t}Add`).memory(`${t}Store`);
+      return;
+    }
     case "bool":
       body.memory("i32Load8U").get(local).lane("i32Extract", lane).i32(1).op("i32And", "i32Or");
       return void body.memory("i32Store8");

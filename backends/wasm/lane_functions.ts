@@ -11,6 +11,14 @@ const VECTOR = ["v128"] as const, TWO_VECTORS = ["v128", "v128"] as const;
 const pushDouble = (body: FunctionBody, value: number): FunctionBody =>
   body.splatConstant(...constantBits(value, "float64"));
 
+/** Sets two lanes of int64, each to what `push` leaves on the stack. */
+function setLanes(body: FunctionBody, result: number, push: (lane: number) => void): void {
+  push(0);
+  body.simd("i64Splat").set(result).get(result);
+  push(1);
+  body.lane("i64Replace", 1).set(result);
+}
+
 /** A value out of range becomes the least integer. */
 function int64OfDoubles(): FunctionBody {
   const body = new FunctionBody(VECTOR, VECTOR), x = 0, result = body.local("v128");
@@ -20,14 +28,10 @@ function int64OfDoubles(): FunctionBody {
     pushDouble(body.get(x).simd("f64Trunc"), magic).simd("f64Add");
     pushDouble(body, magic).simd("i64Sub").set(result);
   }, () => {
-    for (const lane of [0, 1]) {
-      if (lane === 1) body.get(result);
+    setLanes(body, result, (lane) => {
       body.get(x).lane("f64Extract", lane).misc("i64TruncSatF64S").i64(-(2n ** 63n));
       body.get(x).lane("f64Extract", lane).op("f64Abs").f64(2 ** 63).op("f64Lt", "select");
-      if (lane === 0) body.simd("i64Splat");
-      else body.lane("i64Replace", 1);
-      body.set(result);
-    }
+    });
   });
   body.get(result);
   return body;
@@ -87,16 +91,12 @@ function divideInt32(): FunctionBody {
 function divideInt64(): FunctionBody {
   const body = new FunctionBody(TWO_VECTORS, VECTOR), a = body.local("i64"), b = body.local("i64");
   const result = body.local("v128");
-  for (const lane of [0, 1]) {
+  setLanes(body, result, (lane) => {
     body.get(0).lane("i64Extract", lane).set(a).get(1).lane("i64Extract", lane).set(b);
-    if (lane === 1) body.get(result);
     body.i64(0).i64(0).get(a).op("i64Sub");
     body.get(a).i64(1).get(b).get(b).i64(1).op("i64Add").i64(2).op("i64LtU", "select", "i64DivS");
     body.get(b).i64(-1).op("i64Eq", "select").get(b).op("i64Eqz", "select");
-    if (lane === 0) body.simd("i64Splat");
-    else body.lane("i64Replace", 1);
-    body.set(result);
-  }
+  });
   body.get(result);
   return body;
 }
