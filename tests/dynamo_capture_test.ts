@@ -1,5 +1,6 @@
 /** Capture: the graph, the guards of a call, and the function that replaces the original. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createRequire } from "node:module";
 import { Unsupported } from "../lib/base/errors.ts";
 import { config } from "../lib/base/config.ts";
 import { logs } from "../lib/base/logs.ts";
@@ -285,4 +286,23 @@ Deno.test("functions that are called like words of the language are captured: me
     const { graphs, uncompiled } = compiler.status(f);
     assertEquals([graphs, uncompiled], [2, []], word);
   }
+});
+
+/** Exports of the CommonJS module. */
+interface Exported {
+  readonly step: (x: Tensor) => Tensor;
+  readonly around: (x: Tensor, look: () => void) => Tensor;
+  offset: number;
+  readonly calls: number;
+}
+
+Deno.test("functions of CommonJS modules find what their modules export and require", () => {
+  const made: Exported = createRequire(import.meta.url)("./frame/commonjs.cjs");
+  const x = tensor([1, 2]), step = compile(made.step, { backend: "eager" });
+  const around = compile((x: Tensor) => made.around(x, compiler.disable(() => {})), { backend: "eager" });
+  assertEquals([step(x), around(x)].map((y) => y.tolist()), [[6, 8], [7, 11]]);
+  made.offset = 5;
+  assertEquals([step(x), around(x)].map((y) => y.tolist()), [[8, 10], [9, 13]]);
+  assertEquals(made.calls, 2);
+  for (const f of [step, around]) assertEquals(compiler.status(f).uncompiled, []);
 });

@@ -1030,4 +1030,33 @@ export const unbroken: Corpus = {
     controller.abort();
     see(controller.signal.aborted, handed(v(2))[0].signal.aborted);
   },
+  "a constructor that assigns to a property of its super class"({ compile, see }) {
+    class Shape {
+      #area = 1;
+      get area() {
+        return this.#area;
+      }
+      set area(area: number) {
+        this.#area = area;
+      }
+    }
+    class Square extends Shape {
+      constructor(size: number) {
+        super();
+        super.area = size ** 2;
+      }
+      override get area() {
+        return super.area + 1;
+      }
+      override set area(area: number) {
+        super.area = area;
+      }
+    }
+    const run = compile((x: Tensor, size: number) => {
+      const square = new Square(size), { area } = square;
+      square.area = 3;
+      return [x.mul(area), square.area];
+    });
+    for (const size of [2, 3, 2]) see(run(v(1), size));
+  },
 };

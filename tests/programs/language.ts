@@ -5,6 +5,20 @@ import type { Corpus } from "../support/programs.ts";
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 
 export const language: Corpus = {
+  "variables called as what is left of the arguments of a call"({ compile, see }) {
+    const look = compiler.disable(() => {});
+    const f = compile((x: Tensor, ...all: number[]) => {
+      const rest = all.slice(1), arg1 = all.length;
+      look();
+      return [x.mul(arg1), rest, all[2]];
+    });
+    see(f(v(1), 1, 2, 3), f(v(1)), f(v(1), 4));
+    const g = compile((x: Tensor, [first, ...rest]: number[], ...[n = rest.length, ...more]: unknown[]) => {
+      look();
+      return [x.mul(first ?? 0), rest, n, more[1], more.length];
+    });
+    see(g(v(1), [1, 2, 3]), g(v(1), [4, 5], 6, 7, 8), g(v(1), [9], undefined, 1));
+  },
   "callbacks that change what is still to come"({ compile, attempt }) {
     const uses: ((list: number[]) => unknown)[] = [
       (list) => Object.groupBy(list, (e) => e > ++list[1]! ? "more" : "less"),

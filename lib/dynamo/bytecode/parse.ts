@@ -34,6 +34,8 @@ export interface ParseOptions {
   readonly text: string;
   /** How V8 loaded it; default: as a module if it parses as one. */
   readonly sourceType?: "module" | "script";
+  /** Variables that the text has without declaring them, such as those of a CommonJS module. */
+  readonly given?: readonly string[];
   /** Maps an offset to the user's file; by default the offset's line and column in `text`. */
   readonly position?: (offset: number) => UserPosition;
   /** Called with each token of a text whose kind is given. */
@@ -52,7 +54,7 @@ export function parseModule(options: ParseOptions): ParsedModule {
     program,
     position,
     get analysis(): Analysis {
-      return analysis ??= analyze(program);
+      return analysis ??= analyze(program, options.given ?? []);
     },
     functionAt: (offset) => places.functionAt(offset),
     parentOf: (node) => places.parentOf(node),

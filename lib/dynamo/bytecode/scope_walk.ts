@@ -18,8 +18,8 @@ import {
 } from "./syntax.ts";
 
 /** Analyses a parsed module. */
-export function analyze(program: ast.Program): Analysis {
-  return new Analyzer(program).run();
+export function analyze(program: ast.Program, given: readonly string[]): Analysis {
+  return new Analyzer(program).run(given);
 }
 
 class Analyzer {
@@ -31,7 +31,7 @@ class Analyzer {
 
   constructor(private readonly program: ast.Program) {}
 
-  run(): Analysis {
+  run(given: readonly string[]): Analysis {
     const unit = this.table.makeUnit(null, {
       kind: "program",
       node: this.program,
@@ -41,6 +41,7 @@ class Analyzer {
       strict: this.program.sourceType === "module" || hasUseStrict(this.program.body),
     });
     const scope = this.table.openScope(null, unit, this.program);
+    for (const name of given) this.table.declare(scope, name, "var", { declaredAt: -1, readyAt: -1 });
     for (const statement of this.program.body) this.table.hoistVars(statement, scope);
     this.table.declareAll(this.program.body, scope, this.program);
     for (const statement of this.program.body) this.visit(statement, scope);

@@ -60,15 +60,15 @@ export function buildModified(parts: ModifiedParts): Modified {
   const names = new Names();
   const parameters = parts.parameters.map((p) => names.fresh(p));
   const prologue: string[] = [];
-  let extraArguments = false;
+  let rest: string | null = null;
   const reader = new SourceReader(
     (line) => prologue.push(line),
     constants,
     (index) => {
       const name = parameters[index];
       if (name !== undefined) return name;
-      extraArguments = true;
-      return `rest[${index - parameters.length}]`;
+      rest ??= names.fresh("rest");
+      return `${rest}[${index - parameters.length}]`;
     },
     "this",
     parts.readCaptured,
@@ -135,7 +135,7 @@ export function buildModified(parts: ModifiedParts): Modified {
     const { dtype, device } = meta, options = JSON.stringify({ dtype, device, requiresGrad });
     return `const ${name} = ${rebuild.helper("makeParameter")}([${shape}], ${options});`;
   });
-  const list = [...parameters, ...(extraArguments ? ["...rest"] : [])];
+  const list = [...parameters, ...(rest === null ? [] : [`...${rest}`])];
   const body = [
     ...prologue,
     ...calls.before,

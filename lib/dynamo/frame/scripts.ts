@@ -284,6 +284,9 @@ function isClosedAt(offset: number, { module }: Script): boolean {
   return module !== null && unit !== undefined && freeVariables(unit, module).length === 0;
 }
 
+/** Variables of CommonJS modules: the only files that are loaded as scripts. */
+const COMMONJS = ["exports", "require", "module", "__filename", "__dirname"];
+
 function makeScript(source: Pick<Script, "url" | "text">, isModule: boolean): Script {
   const { url, text } = source;
   const lines = lineStarts(text);
@@ -303,6 +306,7 @@ function makeScript(source: Pick<Script, "url" | "text">, isModule: boolean): Sc
             url,
             text,
             sourceType: isModule ? "module" : "script",
+            given: !isModule && url.startsWith("file:") ? COMMONJS : [],
             position: userPosition({
               url,
               text,

@@ -118,7 +118,7 @@ export function homeOf(m: Interpreter, frame: Frame): Value {
   if (exotic?.kind === "function" && exotic.closure?.home) return exotic.closure.home;
   const real = frame.callee?.real, receiver = frame.self.kind === "object" ? frame.self : null;
   const start = receiver?.real ?? receiver?.prototype?.real ?? null;
-  const home = real && start ? findHomeObject(real, start, noteFunction) : null;
+  const home = real ? findHomeObject(real, start, noteFunction) : null;
   if (home) return m.wrapper.find(home) ?? m.wrapper.known(home, "home");
   return breakGraph("noSource", "super of a method");
 }
