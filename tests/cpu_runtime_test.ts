@@ -25,6 +25,8 @@ function randoms(seed: number): () => number {
   };
 }
 
+type Elements = (x: number, random: () => number) => number;
+
 interface Product {
   readonly m: number;
   readonly n: number;
@@ -36,8 +38,8 @@ interface Product {
   readonly pad?: number;
   readonly accumulate?: boolean;
   readonly threads?: number;
-  /** Factors of the elements of the operands. An error is then relative to the sum of the products' magnitudes. */
-  readonly scales?: readonly [a: (random: () => number) => number, b: (random: () => number) => number];
+  /** Elements of the operands, from random ones. An error is then relative to the sum of the products' magnitudes. */
+  readonly elements?: readonly [a: Elements, b: Elements];
 }
 
 const strides = (
@@ -53,7 +55,7 @@ const strides = (
 
 /** Runs one product and compares every element; elements outside C's view must stay as they were. */
 function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Float64Array<ArrayBuffer>): void {
-  const { m, n, k, batch = 1, layout = "nnn", pad = 0, accumulate = false, threads = 2, scales } = p;
+  const { m, n, k, batch = 1, layout = "nnn", pad = 0, accumulate = false, threads = 2, elements } = p;
   const make = (length: number): Floats =>
     routine === "gemm_f32" ? new Float32Array(length + 1) : new Float64Array(length + 1);
   const [ars, acs, abs] = strides(layout[0], m, k, pad);
@@ -62,9 +64,9 @@ function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Floa
   const a = make(batch * abs), b = make(batch * bbs), c = make(batch * cbs);
   const random = randoms(m * 7919 + n * 104729 + k);
   for (const array of [a, b, c]) for (let i = 0; i < array.length; i++) array[i] = random();
-  scales?.forEach((scale, at) => {
+  elements?.forEach((element, at) => {
     const operand = at === 0 ? a : b;
-    for (let i = 0; i < operand.length; i++) operand[i] = (operand[i] ?? 0) * scale(random);
+    for (let i = 0; i < operand.length; i++) operand[i] = element(operand[i] ?? 0, random);
   });
   const before = c.slice();
   const call = new BigInt64Array(
@@ -93,12 +95,12 @@ function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Floa
         for (let l = 0; l < k; l++) {
           const term = (a[g * abs + i * ars + l * acs] ?? 0) * (b[g * bbs + l * brs + j * bcs] ?? 0);
           sum += term;
-          size = scales ? size + Math.abs(term) : Math.max(size, Math.abs(sum));
+          size = elements ? size + Math.abs(term) : Math.max(size, Math.abs(sum));
         }
         touched[at] = 1;
         const error = Math.abs((c[at] ?? 0) - sum);
         assert(
-          Object.is(c[at], sum) || error <= tolerance * (scales ? size : Math.max(size, 1)) + k * 2 ** -149,
+          Object.is(c[at], sum) || error <= tolerance * (elements ? size : Math.max(size, 1)) + k * 2 ** -149,
           `${JSON.stringify(p)} [${g}, ${i}, ${j}]: error ${error}`,
         );
       }
@@ -164,23 +166,27 @@ test("batched matrix products, more and fewer than threads", () => {
 });
 
 test("large products keep numbers of any size, infinity and NaN", () => {
-  const one = () => 1,
-    power = (least: number, most: number) => (random: () => number) =>
-      2 ** Math.floor(least + (random() + 0.5) * (most - least));
-  const cases = [
-    [() => 2 ** -120, () => 2 ** 30],
-    [() => 2 ** -145, () => 2 ** 60],
-    [() => 2 ** -60, () => 2 ** -60],
-    [() => 2 ** 127.9, () => 2 ** -30],
-    [power(-140, 20), power(-60, 60)],
-    [one, power(-149, 0)],
-    [(random: () => number) => random() > 0.499 ? Infinity : 1, one],
-    [one, (random: () => number) => random() > 0.4999 ? NaN : 1],
-  ] as const;
-  cases.forEach((scales, i) => {
-    checkProduct("gemm_f32", { m: 190, n: 260, k: 300, layout: i % 2 ? "ntn" : "tnn", scales });
+  const any: Elements = (x) => x, times = (factor: number): Elements => (x) => x * factor;
+  const short: Elements = (x) => Math.round(x * 200);
+  const powers = (least: number, most: number): Elements => (x, random) =>
+    x * 2 ** Math.floor(least + (random() + 0.5) * (most - least));
+  const cases: readonly (readonly [Elements, Elements])[] = [
+    [times(2 ** -120), times(2 ** 30)],
+    [times(2 ** -145), times(2 ** 60)],
+    [times(2 ** -60), times(2 ** -60)],
+    [times(2 ** 127.9), times(2 ** -30)],
+    [powers(-140, 20), powers(-60, 60)],
+    [any, powers(-149, 0)],
+    [(x, random) => random() > 0.499 ? Infinity : x, any],
+    [any, (x, random) => random() > 0.4999 ? NaN : x],
+    [short, short],
+    [short, any],
+    [any, short],
+  ];
+  cases.forEach((elements, i) => {
+    checkProduct("gemm_f32", { m: 190, n: 260, k: 300, layout: i % 2 ? "ntn" : "tnn", elements });
   });
-  checkProduct("gemm_f32", { m: 190, n: 260, k: 300, layout: "sst", pad: 2, scales: [one, one] });
+  checkProduct("gemm_f32", { m: 190, n: 260, k: 300, layout: "sst", pad: 2, elements: [any, any] });
 });
 
 test("float64 matrix products", () => {

@@ -5,6 +5,8 @@
  * Computations"). Invariant: errors are at most those of float32 sums of products. What is left out is at most 2⁻²³ of
  * each product, and small terms are summed apart from large ones, so that they are rounded less.
  *
+ * Where all elements are bfloat16 themselves, or short integers, their other parts are zero and left out.
+ *
  * The unit reads and writes subnormal numbers as zero, and neither infinity nor numbers that round to it can be split.
  * Packing therefore watches the range of elements, and `are_lost` says which results have to be computed otherwise.
  */
@@ -37,11 +39,12 @@ INL void end_tiles() { asm volatile("tilerelease"); }
 #define STORE_TILE(t, at, row) asm volatile("tilestored %%tmm" #t ", (%0,%1,1)" : : "r"(at), "r"((L) (row)) : "memory")
 #define MULTIPLY_TILES(c, a, b) asm volatile("tdpbf16ps %%tmm" #b ", %%tmm" #a ", %%tmm" #c : : )
 
-// The range of magnitudes, as twice the bits of numbers, of which zero counts as the largest of 'low'.
+// The range of magnitudes, as twice the bits of numbers, of which zero counts as the largest of 'low'; and all bits of what is
+// left of numbers after their first part.
 typedef unsigned Words __attribute__((vector_size(VECTOR_BYTES)));
-struct Range { Words low, high; };
-enum { TINY = 1, WILD = 2 };   // elements below 2⁻⁵⁰, and from 2⁶⁰ on
-INL Range no_range() { return {~(Words) {}, (Words) {}}; }
+struct Range { Words low, high, rest; };
+enum { TINY = 1, WILD = 2, REST = 4 };   // elements below 2⁻⁵⁰, and from 2⁶⁰ on, and of more than one part
+INL Range no_range() { return {~(Words) {}, (Words) {}, (Words) {}}; }
 INL unsigned magnitude(int exponent) { return (unsigned) (127 + exponent) << 24; }
 INL void widen(Range& range, V x) {
   const Words twice = (Words) x + (Words) x, low = twice - 1;
@@ -49,18 +52,19 @@ INL void widen(Range& range, V x) {
   range.high = twice > range.high ? twice : range.high;
 }
 INL int flags_of(const Range& range) {
-  unsigned low = ~0u, high = 0;
-  for (int i = 0; i < VL; i++) low = range.low[i] < low ? range.low[i] : low, high = range.high[i] > high ? range.high[i] : high;
-  return (low < magnitude(-50) ? TINY : 0) | (high >= magnitude(60) ? WILD : 0);
+  unsigned low = ~0u, high = 0, rest = 0;
+  for (int i = 0; i < VL; i++) rest |= range.rest[i], low = range.low[i] < low ? range.low[i] : low, high = range.high[i] > high ? range.high[i] : high;
+  return (low < magnitude(-50) ? TINY : 0) | (high >= magnitude(60) ? WILD : 0) | (rest ? REST : 0);
 }
 
 // Writes a row of a step's tiles: elements of x in the lower, of y in the upper half of each word. Parts are rounded to
 // nearest, which leaves eight bits for the last one.
-INL void split_row(V x, V y, T* to) {
+INL void split_row(V x, V y, T* to, Range& range) {
   UNROLL for (int part = 0; part < PARTS; part++) {
     const Words a = ((Words) x + 0x8000) & 0xffff0000, b = ((Words) y + 0x8000) & 0xffff0000;
     st(to + part * PART, (V) ((a >> 16) | b));
     x -= (V) a; y -= (V) b;
+    if (part == 0) range.rest |= (Words) x | (Words) y;
   }
 }
 // The first 'count' elements, zero after them.
@@ -98,13 +102,13 @@ template <bool A> OUTL int split_panels(const T* s, L cs, L ks, L count, L k, T*
     // Rows of the next step, which are too far apart for the processor to see a stream
     for (int half = 0; half < STEP_K; half += SIDE) for (int r = 0; r < SIDE; r++)
       __builtin_prefetch(at + (STEP_K + half) * ks + r * (A ? cs : ks));
-    for (int r = 0; r < SIDE; r++) widen(range, x[r]), widen(range, y[r]), split_row(x[r], y[r], to + r * SIDE);
+    for (int r = 0; r < SIDE; r++) widen(range, x[r]), widen(range, y[r]), split_row(x[r], y[r], to + r * SIDE, range);
   }
   return flags_of(range);
 }
 
-// c[a_panels*16][32] = a · b for up to two panels of each, 'between' elements apart.
-template <int a_panels, int b_panels> OUTL void split_tile(L steps, const T* a, L between_a, const T* b, L between_b, T* c) {
+// c[a_panels*16][32] = a · b for up to two panels of each, 'between' elements apart, whose elements may have more parts than one.
+template <int a_panels, int b_panels> OUTL void split_tile(L steps, const T* a, L between_a, const T* b, L between_b, T* c, bool rest_a, bool rest_b) {
   CLEAR_TILE(0); CLEAR_TILE(1); CLEAR_TILE(2); CLEAR_TILE(3);
   #define LOAD_A(part) { LOAD_TILE(4, a + at + part * PART); if (a_panels > 1) LOAD_TILE(5, a + at + between_a + part * PART); }
   #define LOAD_B(part) { LOAD_TILE(6, b + at + part * PART); if (b_panels > 1) LOAD_TILE(7, b + at + between_b + part * PART); }
@@ -114,11 +118,13 @@ template <int a_panels, int b_panels> OUTL void split_tile(L steps, const T* a, 
     if (a_panels > 1) MULTIPLY_TILES(2, 5, 6); \
     if (a_panels > 1 && b_panels > 1) MULTIPLY_TILES(3, 5, 7); \
   }
+  #define EACH_STEP for (L at = 0; at < steps * SPLIT_STEP; at += SPLIT_STEP)
   // The small terms first
-  for (L at = 0; at < steps * SPLIT_STEP; at += SPLIT_STEP) {
-    LOAD_A(0) LOAD_B(2) MULTIPLY LOAD_B(1) MULTIPLY LOAD_A(1) MULTIPLY LOAD_B(0) MULTIPLY LOAD_A(2) MULTIPLY
-  }
-  for (L at = 0; at < steps * SPLIT_STEP; at += SPLIT_STEP) { LOAD_A(0) LOAD_B(0) MULTIPLY }
+  if (rest_a && rest_b) EACH_STEP { LOAD_A(0) LOAD_B(2) MULTIPLY LOAD_B(1) MULTIPLY LOAD_A(1) MULTIPLY LOAD_B(0) MULTIPLY LOAD_A(2) MULTIPLY }
+  else if (rest_a) EACH_STEP { LOAD_B(0) LOAD_A(2) MULTIPLY LOAD_A(1) MULTIPLY }
+  else if (rest_b) EACH_STEP { LOAD_A(0) LOAD_B(2) MULTIPLY LOAD_B(1) MULTIPLY }
+  EACH_STEP { LOAD_A(0) LOAD_B(0) MULTIPLY }
+  #undef EACH_STEP
   #undef LOAD_A
   #undef LOAD_B
   #undef MULTIPLY
@@ -172,11 +178,11 @@ OUTL void plain_tile(L kc, Operand a, Operand b, L m, L n, T* c, L crs, L ccs, b
 // were, 'memory' PLAIN_MEMORY elements.
 template <class B> INL void split_block(L kc, const Pair& a, const Pair& b, L m, L n, T* c, L crs, L ccs, bool add, Operand plain_a, B plain_b, T* memory) {
   T sums[PAIR * PAIR] __attribute__((aligned(64)));
-  #define TILE(a_panels, b_panels) split_tile<a_panels, b_panels>((kc + STEP_K - 1) / STEP_K, a.at, a.length, b.at, b.length, sums)
+  #define TILE(a_panels, b_panels) split_tile<a_panels, b_panels>((kc + STEP_K - 1) / STEP_K, a.at, a.length, b.at, b.length, sums, a.flags & REST, b.flags & REST)
   if (m > SIDE) { if (n > SIDE) TILE(2, 2); else TILE(2, 1); }
   else if (n > SIDE) TILE(1, 2); else TILE(1, 1);
   #undef TILE
-  if ((a.flags | b.flags) && are_lost(a.flags | b.flags, sums, m, n)) return plain_tile(kc, plain_a, plain_b(), m, n, c, crs, ccs, add, memory);
+  if (are_lost(a.flags | b.flags, sums, m, n)) return plain_tile(kc, plain_a, plain_b(), m, n, c, crs, ccs, add, memory);
   if (n < PAIR || ccs != 1) return store_part(sums, m, PAIR, n, c, crs, ccs, add);
   for (L i = 0; i < m; i++) UNROLL for (int j = 0; j < PAIR; j += VL) {
     T* to = c + i * crs + j;
