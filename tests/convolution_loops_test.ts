@@ -109,7 +109,7 @@ function check(pass: (program: Program) => Program, before: Program, exact = tru
   return program.kernels.map((kernel) => kernel.kind === "extern" ? kernel.call.op : kernel.name);
 }
 
-Deno.test("depthwise convolutions, and their images' gradients, are loops that also run the epilogue", () => {
+Deno.test("depthwise convolutions and their gradients are loops that also run the epilogue", () => {
   const depthwise = (program: Program) => depthwiseConvolutions(program, TARGET);
   const groups = 4;
   const seven: Call = { image: [1, 4, 7, 6], filter: [4, 1, 7, 7], geometry: { groups, padding: [3, 3] } };
@@ -119,11 +119,16 @@ Deno.test("depthwise convolutions, and their images' gradients, are loops that a
   const other: Call = { image: [2, 4, 8, 7], filter: [4, 1, 3, 2], geometry: apart };
   assertEquals(check(depthwise, programOf("convForward", other)), ["behind"]);
   assertEquals(check(depthwise, programOf("convBackwardInput", other)), ["convBackwardInput"]);
+  for (const each of [seven, other]) {
+    assertEquals(check(depthwise, programOf("convBackwardWeight", each)), ["convolution"]);
+  }
   // Two filters for each channel, and too many taps to be written out
   const twice: Call = { image: [1, 4, 3, 3], filter: [8, 1, 3, 3], geometry: { groups } };
   assertEquals(check(depthwise, programOf("convForward", twice)), ["convForward"]);
   const long: Call = { image: [1, 4, 2, 70], filter: [4, 1, 1, 65], geometry: { groups, padding: [0, 0] } };
-  assertEquals(check(depthwise, programOf("convForward", long)), ["convForward"]);
+  for (const op of ["convForward", "convBackwardWeight"] as const) {
+    assertEquals(check(depthwise, programOf(op, long)), [op]);
+  }
 });
 
 Deno.test("gradients of images of few channels under strided filters are a product and loops", () => {
