@@ -42,8 +42,12 @@ function mapped(kernel: LoopKernel, { buffers, grid, local }: Setting): LoopKern
   if (fours) return { ...kernel, body: gridOf(fours.loops, fours.body) };
   if (!sharesRows({ loops, body }, grid)) {
     const columns = sharesColumns({ loops, body }, grid);
-    if (!columns) return { ...kernel, body: gridOf(loops, body) };
     const plain = fastLast(loops).map((loop) => ({ ...loop, vector: false }));
+    if (!columns) {
+      // Four reads of a sum in flight, where neighbours read adjacent elements
+      const quarters = vec4Reductions(body), isSame = quarters.every((s, i) => s === body[i]);
+      return { ...kernel, body: isSame ? gridOf(loops, body) : gridOf(plain, quarters) };
+    }
     return { ...kernel, ...columns, body: gridOf(plain, vec4Reductions(body.map(shared))) };
   }
   const point = body.map(shared), row = grid.vectors ? vec4Shared(point, buffers) : point;

@@ -159,14 +159,11 @@ export function vec4Shared(
   return together.some(({ buffer }) => apart.has(memoryOf(buffer))) ? body : made;
 }
 
-/**
- * The statements of a workgroup, with the loops that it shares reducing by fours, so that four reads are in flight
- * together.
- */
+/** Statements whose loops, of a workgroup or of an invocation, reduce by fours: four reads are in flight together. */
 export function vec4Reductions(body: readonly Statement[]): readonly Statement[] {
   const fresh = freshIds(body);
   return body.map((s) => {
-    if (s.kind !== "loop" || s.share !== "team" || s.order !== "reduction" || !isPlain(s)) return s;
+    if (s.kind !== "loop" || s.order !== "reduction" || !isPlain(s)) return s;
     const quarters = stripMineVec4(s);
     return quarters ? byQuarters(s, quarters, fresh) : s;
   });
