@@ -13,45 +13,63 @@ import { valueTypes } from "../../../lib/loops/value_types.ts";
 import { UNKNOWN_ZERO } from "./parameters.ts";
 import { castText, constantText, type HelperName, type Helpers, registerType, scalarText } from "./scalar.ts";
 
-interface Helper {
-  readonly needs: readonly HelperName[];
-  readonly text: string;
+/** The parameters of a function by name, and its result. */
+interface Signature {
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly result: string;
 }
 
-const helper = (text: string, ...needs: HelperName[]): Helper => ({ needs, text });
+interface Helper extends Signature {
+  readonly needs: readonly HelperName[];
+  readonly body: string;
+}
+
+const helper = (signature: Signature, body: string, ...needs: HelperName[]): Helper => ({
+  ...signature,
+  needs,
+  body,
+});
+
+const NUMBER = { parameters: {}, result: "f32" }, FACT = { parameters: {}, result: "bool" };
+const OF_FLOAT = { parameters: { x: "f32" }, result: "f32" }, TEST = { ...OF_FLOAT, result: "bool" };
+const OF_FLOATS = { parameters: { a: "f32", b: "f32" }, result: "f32" },
+  COMPARISON = { ...OF_FLOATS, result: "bool" };
+const OF_INTEGERS = { parameters: { a: "i32", b: "i32" }, result: "i32" };
+const TO_FLOAT = { parameters: { x: "i32" }, result: "f32" }, TO_INTEGER = { ...OF_FLOAT, result: "i32" };
+
+/** The beginning of a definition. */
+function headOf(name: string, { parameters, result }: Signature): string {
+  const given = Object.entries(parameters).map(([parameter, type]) => `${parameter}: ${type}`);
+  return `fn ${name}(${given.join(", ")}) -> ${result}`;
+}
 
 const HELPERS: Readonly<Record<HelperName, Helper>> = {
   // Constant expressions may not be infinite or NaN, hence variables.
-  inf: helper(
-    "var<private> inf_bits: u32 = 0x7f800000u;\nfn inf() -> f32 { return bitcast<f32>(inf_bits); }",
-  ),
-  nan: helper(
-    "var<private> nan_bits: u32 = 0x7fc00000u;\nfn nan() -> f32 { return bitcast<f32>(nan_bits); }",
-  ),
+  inf: helper(NUMBER, "{ return bitcast<f32>(inf_bits); }\nvar<private> inf_bits: u32 = 0x7f800000u;"),
+  nan: helper(NUMBER, "{ return bitcast<f32>(nan_bits); }\nvar<private> nan_bits: u32 = 0x7fc00000u;"),
   // Hides a value from compilers, which simplify identities of finite numbers such as x / x = 1.
-  hidden: helper(`fn hidden(x: f32) -> f32 { return bitcast<f32>(bitcast<i32>(x) ^ ${UNKNOWN_ZERO}); }`),
-  zero: helper(`fn zero() -> f32 { return bitcast<f32>(${UNKNOWN_ZERO}); }`),
+  hidden: helper(OF_FLOAT, `{ return bitcast<f32>(bitcast<i32>(x) ^ ${UNKNOWN_ZERO}); }`),
+  zero: helper(NUMBER, `{ return bitcast<f32>(${UNKNOWN_ZERO}); }`),
   // Whether fma rounds once: (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴
   fuses: helper(
-    "fn fuses() -> bool { let h = hidden(1.000244140625); return fma(h, h, -1.00048828125) != 0.0; }",
+    FACT,
+    "{ let h = hidden(1.000244140625); return fma(h, h, -1.00048828125) != 0.0; }",
     "hidden",
   ),
   // Compilers may simplify x != x to false.
-  is_nan: helper("fn is_nan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }"),
+  is_nan: helper(TEST, "{ return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }"),
   // For numbers only: compilers turn "y where x < y, else x" into max(x, y), which is not NaN if x is.
-  less: helper("fn less(a: f32, b: f32) -> bool { return (a < b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
-  at_most: helper(
-    "fn at_most(a: f32, b: f32) -> bool { return (a <= b) & !(is_nan(a) | is_nan(b)); }",
-    "is_nan",
-  ),
+  less: helper(COMPARISON, "{ return (a < b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
+  at_most: helper(COMPARISON, "{ return (a <= b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
   // Compilers assume that a value equals itself, even if it is NaN.
-  same: helper("fn same(a: f32, b: f32) -> bool { return (a == b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
+  same: helper(COMPARISON, "{ return (a == b) & !(is_nan(a) | is_nan(b)); }", "is_nan"),
   // Devices divide to within 2.5 units in the last place, so that 27.75 / 2.3125 may be less than 12; dividing by
   // numbers whose reciprocal is subnormal may fail altogether. The remainder of a quotient computed from the
   // reciprocal, which one fma gives exactly, corrects it where that is possible. Quotients that are 0, infinite, NaN or
   // close to these are left to the device's division, which takes longer.
   divide: helper(
-    `fn divide(a: f32, b: f32) -> f32 {
+    OF_FLOATS,
+    `{
   let r = 1.0 / hidden(b); let q = a * r;
   if (fuses() & (abs(q) < 3.0e38) & (abs(q) > 1.0e-37)) { return fma(fma(-q, b, a), r, q); }
   let scale = select(1.0, 0.0625, abs(b) > 4.0e37);
@@ -62,9 +80,10 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   ),
   // Works in the same way.
   root: helper(
-    `fn root(a: f32) -> f32 {
-  let s = sqrt(a);
-  let c = fma(fma(-s, s, a), 0.5 * inverseSqrt(a), s);
+    OF_FLOAT,
+    `{
+  let s = sqrt(x);
+  let c = fma(fma(-s, s, x), 0.5 * inverseSqrt(x), s);
   return select(s, c, fuses() & !is_nan(c));
 }`,
     "fuses",
@@ -72,13 +91,11 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   ),
   // One driver computes log1p(exp(−|i|)) as 0 for the integer i = 3, though for no float: what it knows about integers
   // is hidden from floats.
-  to_float: helper(
-    `fn to_float(x: i32) -> f32 { return hidden(f32(x ^ ${UNKNOWN_ZERO})); }`,
-    "hidden",
-  ),
+  to_float: helper(TO_FLOAT, `{ return hidden(f32(x ^ ${UNKNOWN_ZERO})); }`, "hidden"),
   // The low bits of the 64-bit integer that CPUs compute: all are 0 from 2⁵⁵ on, for infinities and for NaN.
   to_integer: helper(
-    `fn to_integer(x: f32) -> i32 {
+    TO_INTEGER,
+    `{
   let bits = bitcast<u32>(x) & 0x7fffffffu;
   if (bits < 0x4f000000u) { return i32(x); }
   if (bits >= 0x5b000000u) { return 0; }
@@ -90,7 +107,8 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
   // corrected afterwards. The language allows errors that grow with the exponent, which are negligible compared to 1 if
   // that is negative.
   short_exp: helper(
-    `fn short_exp(x: f32) -> f32 {
+    OF_FLOAT,
+    `{
   let y = x * 1.4426950216293335;
   let rest = fma(x, 1.4426950216293335, -y) + x * 1.925963e-8;
   let p = exp2(y);
@@ -98,25 +116,19 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
 }`,
     "is_nan",
   ),
-  minimum: helper(
-    "fn minimum(a: f32, b: f32) -> f32 { return select(min(a, b), a + b, is_nan(a) || is_nan(b)); }",
-    "is_nan",
-  ),
-  maximum: helper(
-    "fn maximum(a: f32, b: f32) -> f32 { return select(max(a, b), a + b, is_nan(a) || is_nan(b)); }",
-    "is_nan",
-  ),
+  minimum: helper(OF_FLOATS, "{ return select(min(a, b), a + b, is_nan(a) || is_nan(b)); }", "is_nan"),
+  maximum: helper(OF_FLOATS, "{ return select(max(a, b), a + b, is_nan(a) || is_nan(b)); }", "is_nan"),
   // Shifts by the number of bits or more leave zeros, or signs
-  shift_left: helper(
-    "fn shift_left(a: i32, b: i32) -> i32 { return select(0, a << (u32(b) & 31u), u32(b) < 32u); }",
-  ),
+  shift_left: helper(OF_INTEGERS, "{ return select(0, a << (u32(b) & 31u), u32(b) < 32u); }"),
   shift_right: helper(
-    "fn shift_right(a: i32, b: i32) -> i32 { return select(select(0, -1, a < 0), a >> (u32(b) & 31u), u32(b) < 32u); }",
+    OF_INTEGERS,
+    "{ return select(select(0, -1, a < 0), a >> (u32(b) & 31u), u32(b) < 32u); }",
   ),
-  trunc_div: helper("fn trunc_div(a: i32, b: i32) -> i32 { if (b == 0) { return 0; } return a / b; }"),
+  trunc_div: helper(OF_INTEGERS, "{ if (b == 0) { return 0; } return a / b; }"),
   // Long division: each step subtracts a multiple of b by a power of two, which is exact
   trunc_mod_f: helper(
-    `fn trunc_mod_f(a: f32, b: f32) -> f32 {
+    OF_FLOATS,
+    `{
   let y = abs(b);
   var r = abs(a);
   if (is_nan(a) || is_nan(b) || r > 3.4028235e38 || y == 0.0) { return nan(); }
@@ -131,7 +143,8 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
     "nan",
   ),
   mul_high: helper(
-    `fn mul_high(a: i32, b: i32) -> i32 {
+    OF_INTEGERS,
+    `{
   let x = bitcast<u32>(a); let y = bitcast<u32>(b);
   let x0 = x & 0xffffu; let x1 = x >> 16u; let y0 = y & 0xffffu; let y1 = y >> 16u;
   let mid = x1 * y0 + ((x0 * y0) >> 16u);
@@ -144,14 +157,15 @@ const HELPERS: Readonly<Record<HelperName, Helper>> = {
 /** The functions of one shader; with short exponentials, these are computed by the device's function. */
 export class ShaderFunctions implements Helpers {
   readonly #texts = new Map<string, string>();
+  readonly #signatures = new Map<string, Signature>();
 
   constructor(readonly exponentials: "exact" | "short" = "exact") {}
 
   use(name: HelperName): string {
     if (!this.#texts.has(name)) {
-      const { needs, text } = HELPERS[name];
+      const { needs, body, ...signature } = HELPERS[name];
       for (const other of needs) this.use(other);
-      this.#texts.set(name, text);
+      this.#define(name, signature, body);
     }
     return name;
   }
@@ -161,30 +175,33 @@ export class ShaderFunctions implements Helpers {
     const { name, parameters, body, result } = functionOf(op, dtype, "single");
     if (this.#texts.has(name)) return name;
     const out = new TextWriter(), types = valueTypes(body, new Map(parameters.map((p) => [p.id, p.dtype])));
-    const given = parameters.map((p) => `v${p.id}: ${registerType(p.dtype)}`).join(", ");
-    out.block(`fn ${name}(${given}) -> ${registerType(result.dtype)} {`, () => {
+    out.block("{", () => {
       this.#statements(body, { out, types });
       out.line(`return v${result.id};`);
     });
-    this.#texts.set(name, out.toString().trimEnd());
+    const given = parameters.map((p) => [`v${p.id}`, registerType(p.dtype)]);
+    const signature = { parameters: Object.fromEntries(given), result: registerType(result.dtype) };
+    this.#define(name, signature, out.toString().trimEnd());
     return name;
   }
 
   byElement(name: string): string {
-    const vectors = `${name}_4`, text = this.#texts.get(name);
-    if (text === undefined) throw new InternalError(`Expected a function of the shader but found ${name}`);
+    const vectors = `${name}_4`, signature = this.#signatures.get(name);
+    if (!signature) throw new InternalError(`Expected a function of the shader but found ${name}`);
     if (this.#texts.has(vectors)) return vectors;
-    const [, given = "", result] = /\((.*?)\) -> (\w+)/.exec(text.slice(text.indexOf(`fn ${name}(`))) ?? [];
-    const parameters = given.split(", ").map((each) => each.split(": "));
+    const given = Object.entries(signature.parameters);
     const elements = ["x", "y", "z", "w"].map((part) =>
-      `${name}(${parameters.map(([parameter]) => `${parameter}.${part}`).join(", ")})`
+      `${name}(${given.map(([parameter]) => `${parameter}.${part}`).join(", ")})`
     );
-    const declared = parameters.map(([parameter, type]) => `${parameter}: vec4<${type}>`).join(", ");
-    this.#texts.set(
-      vectors,
-      `fn ${vectors}(${declared}) -> vec4<${result}> { return vec4(${elements.join(", ")}); }`,
-    );
+    const parameters = Object.fromEntries(given.map(([parameter, type]) => [parameter, `vec4<${type}>`]));
+    const wide = { parameters, result: `vec4<${signature.result}>` };
+    this.#define(vectors, wide, `{ return vec4(${elements.join(", ")}); }`);
     return vectors;
+  }
+
+  #define(name: string, signature: Signature, body: string): void {
+    this.#signatures.set(name, signature);
+    this.#texts.set(name, `${headOf(name, signature)} ${body}`);
   }
 
   #statements(
