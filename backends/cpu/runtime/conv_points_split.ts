@@ -31,6 +31,8 @@ OUTL void split_points_unit(const Conv& p, const SplitWeights& weights, L g, L i
       for (L m = m0; m < m1; m += PAIR) {
         const L count = least(PAIR, m1 - m), pair = first + m / PAIR;
         T* c = out + m * p.rs[1] + x;
+        // Rows of results are too far apart for the processor to see a stream
+        for (L k = 0; k < count; k++) prefetch_row_to_write(c + k * p.rs[1], cols);
         if (p.bias && block == 0) for (L k = 0; k < count; k++) fill_row(c + k * p.rs[1], p.bias[(g * p.kg + m + k) * p.bias_stride], cols);
         split_block(kc, {weights.at + pair * 2 * length, length, weights.flags[pair]}, right, count, cols, c, p.rs[1], 1,
                     p.bias || block > 0, {p.weight + (g * p.kg + m) * taps + k0, taps, 1}, [&] { return Operand {from + x, pitch, 1}; }, plain);
