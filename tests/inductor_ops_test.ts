@@ -143,6 +143,7 @@ const TARGETS: readonly Target[] = [
       computed: () => undefined,
       stores: () => false,
       temporaries: Infinity,
+      arena: Infinity,
       filters: () => undefined,
       transforms: () => undefined,
     },

@@ -22,6 +22,7 @@ function kernelsOf(
   op: "convForward" | "convBackwardInput" | "convBackwardWeight",
   shapes: readonly Shape[],
   geometry: Partial<ConvGeometry> = {},
+  arenaBytes = 0,
 ): readonly string[] {
   const [a, b, out] = shapes.map((shape) => ({ shape, dtype: "float32" as const }));
   assert(a && b && out);
@@ -30,7 +31,7 @@ function kernelsOf(
     assert(x && y);
     return { kind: "extern", call, inputs: [x, y], outputs: [out] };
   });
-  return generate(program, target).kernels.map((kernel) =>
+  return generate({ ...program, arenaBytes }, target).kernels.map((kernel) =>
     kernel.kind === "extern" ? `${kernel.transformed ? "transformed " : ""}${kernel.call.op}` : kernel.kind
   );
 }
@@ -85,8 +86,9 @@ Deno.test("3 × 3 convolutions with stride 1 are products of transforms, if ther
   assertEquals(kernelsOf("convBackwardWeight", [deep, deep, wide]), IN_MEMORY);
   assertEquals(kernelsOf("convForward", [many, filter, many]), TRANSFORMED);
   assertEquals(kernelsOf("convForward", [many, filter, many], { fast: true }), IN_MEMORY);
-  // Transforms of larger batches would need more memory than a binding has
-  assertEquals(kernelsOf("convForward", [[256, 256, 28, 28], wide, [256, 256, 28, 28]]), TRANSFORMED);
+  // Transforms of larger batches would need more memory than a binding has, beside what a program needs itself
+  assertEquals(kernelsOf("convForward", [[384, 256, 28, 28], wide, [384, 256, 28, 28]]), TRANSFORMED);
+  assertEquals(kernelsOf("convForward", [deep, wide, deep], {}, 2 ** 31 * 7 / 8 - 2 ** 25), TRANSFORMED);
   const small: Shape = [1, 64, 28, 28], plain = ["convForward"];
   assertEquals(kernelsOf("convForward", [small, filter, small]), [...plain, "loops"]);
   const strided: Shape = [64, 64, 28, 28], large: Shape = [64, 64, 56, 56];

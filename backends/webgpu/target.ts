@@ -330,7 +330,8 @@ export function webGpuTarget(
       stores: (elements) => elements <= MOST_KEPT,
       // They share one memory, and later steps add more
       temporaries: bindingBytes / 2,
-      transforms: (convolution) => transformsOf(convolution, bindingBytes / 2),
+      arena: bindingBytes * 7 / 8,
+      transforms: transformsOf,
       filters: (convolution) =>
         winogradChannels(convolution, workgroupBytes) ?? (patchOf(convolution) ? "taps" : undefined),
       tiles(product) {

@@ -8,7 +8,7 @@ import { add, boundsOf, ceilDiv, type Dim, floorDiv, min, mod, mul, product, sub
 import type { BufferView, ConvGeometry, ExternKernel, Kernel, LoopKernel, Program } from "../loops/ir.ts";
 import { axesOf, symbolsOf } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/record.ts";
-import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
+import { type MakeTemporary, replaceWithTemporaries, roomIn, rowMajor } from "./kernels.ts";
 import { pixelOrZero } from "./pixels.ts";
 import { sideBySide } from "./split_products.ts";
 import type { Target } from "./target.ts";
@@ -27,7 +27,7 @@ export function foldedGradients(program: Program, { grid }: Target): Program {
     );
     if (!grad || !filter || !isOfFloats || !isFoldable(call, filter) || !isWhole(grad)) return [kernel];
     const bytes = mul(4, product([...filter.shape.slice(1), ...[0, 2, 3].map((d) => grad.shape[d] ?? 1)]));
-    return boundsOf(bytes)[1] <= grid.temporaries ? folded({ ...kernel, call }, temporary) : [kernel];
+    return boundsOf(bytes)[1] <= roomIn(program, grid) ? folded({ ...kernel, call }, temporary) : [kernel];
   }, "replaced");
 }
 

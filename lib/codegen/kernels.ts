@@ -10,7 +10,9 @@ import type {
   Program,
   Statement,
 } from "../loops/ir.ts";
+import { hintOf, isUnbacked } from "../sym/decide.ts";
 import { add, type Dim, floorDiv, max, mul, product } from "../sym/expr.ts";
+import type { Grid } from "./target.ts";
 
 /**
  * Replaces each kernel of a program by some others. The guard's decision stays in front of the kernels that it
@@ -98,6 +100,10 @@ export function replaceWithTemporaries(
   });
   return replaced === program ? program : { ...replaced, buffers, arenaBytes: rounded(most) };
 }
+
+/** Bytes of temporaries that passes may add to a program; none if its own depend on elements of tensors. */
+export const roomIn = ({ arenaBytes }: Program, { arena }: Grid): number =>
+  isUnbacked(arenaBytes) ? 0 : arena - hintOf(arenaBytes);
 
 /** Bytes up to the next multiple of 64. */
 const rounded = (bytes: Dim): Dim => mul(floorDiv(add(bytes, 63), 64), 64);

@@ -10,7 +10,7 @@ import { add, type Dim, mul, product, sub } from "../sym/expr.ts";
 import type { BufferView, ExternKernel, Kernel, LoopKernel, Program } from "../loops/ir.ts";
 import { axesOf, wrapLoops } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/record.ts";
-import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
+import { type MakeTemporary, replaceWithTemporaries, roomIn, rowMajor } from "./kernels.ts";
 import type { Target } from "./target.ts";
 import { transformedKernels } from "./winograd.ts";
 
@@ -23,7 +23,7 @@ export function packedFilters(program: Program, { grid, kernelBuffers }: Target)
     const isOfFloats = [...forward?.inputs ?? [], ...forward?.outputs ?? []]
       .every(({ buffer }) => program.buffers[buffer]?.dtype === "float32");
     if (!forward || !isOfFloats || !("groups" in forward.call)) return [kernel];
-    const side = grid.transforms(forward), { call } = forward;
+    const side = grid.transforms(forward, roomIn(program, grid)), { call } = forward;
     if (side) return transformedKernels({ ...forward, call }, { side, temporary, kernelBuffers });
     const layout = isWeight ? undefined : grid.filters(forward);
     return layout ? withPacked(forward, layout, temporary) : [kernel];

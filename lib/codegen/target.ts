@@ -73,6 +73,8 @@ export interface Grid {
   readonly stores: (elements: number) => boolean;
   /** Maximum size in bytes of temporaries for such elements. */
   readonly temporaries: number;
+  /** Maximum size in bytes of all temporaries of a program, which share one memory, before later steps add more. */
+  readonly arena: number;
   /**
    * Returns the layout into which the filters of a convolution are repacked: by taps with output channels adjacent, or,
    * if so many channels share the transforms of images, transformed, with each point of the transform laid out likewise.
@@ -81,9 +83,9 @@ export interface Grid {
   readonly filters: (convolution: ExternKernel) => "taps" | 32 | 64 | undefined;
   /**
    * Returns the side of the squares of results with which a convolution of known sizes, or a gradient of its filters, is
-   * a product of transforms; undefined if it is none.
+   * a product of transforms in so many bytes; undefined if it is none.
    */
-  readonly transforms: (convolution: ExternKernel) => Side | undefined;
+  readonly transforms: (convolution: ExternKernel, bytes: number) => Side | undefined;
   /** The tiling of a product. */
   readonly tiles: (product: ExternKernel) => Tiles;
 }
