@@ -4,8 +4,12 @@ import {
   cat,
   compile,
   compiler,
+  cond,
   full,
   fullLike,
+  func,
+  higherOrderOps,
+  isTensor,
   nn,
   ones,
   type Tensor,
@@ -120,6 +124,37 @@ Deno.test("a changing number that is a position in a list has a version for each
     assertEquals([2, 3, 4, 3].map((n) => f(x, n)[1]), plain, name);
     const { graphs, graphBreaks } = compiler.status(f);
     assertEquals([graphs, graphBreaks], [3, 0], name);
+  }
+});
+
+Deno.test("tensors of changing numbers in bodies of higher-order operations, and those that require grad", () => {
+  const { scan } = higherOrderOps, memory = new Float32Array([3, 4]);
+  const programs: Readonly<Record<string, (x: Tensor, z: number) => unknown>> = {
+    "the body of a scan": (x, z) =>
+      scan(
+        (sum: Tensor, each: Tensor) => {
+          const next = sum.mul(tensor(z)).add(each).mul(tensor(memory));
+          return [next, next.mul(tensor([z, 2]))];
+        },
+        zeros([2]),
+        x.reshape([2, 1]),
+      ),
+    "a mapped function": (x, z) => func.vmap((each: Tensor) => each.mul(tensor([z, 2])))(x.reshape([2, 1])),
+    "a branch": (x, z) => cond(x.sum().gt(0), (y: Tensor) => y.mul(tensor([z, z])), (y: Tensor) => y, [x]),
+    "a gradient": (x, z) => func.grad((y: Tensor) => y.mul(tensor([z, z * 2])).square().sum())(x),
+    "leaves, of integers too": (x, z) => {
+      const w = tensor([z, 1], { requiresGrad: true }), scale = tensor(z, { requiresGrad: true });
+      w.mul(x).mul(scale).sum().backward();
+      return [w.grad, scale.grad];
+    },
+  };
+  const list = (value: unknown): unknown =>
+    isTensor(value) ? value.tolist() : Array.isArray(value) ? value.map(list) : value;
+  const x = tensor([1, 2], { dtype: "float32" });
+  for (const [name, program] of Object.entries(programs)) {
+    const f = compile(program, { backend: "eager" });
+    for (const z of [2, 3, 5, 2.5, 0.75, 7]) assertEquals(list(f(x, z)), list(program(x, z)), `${name} ${z}`);
+    assertEquals(compiler.status(f).uncompiled, [], name);
   }
 });
 

@@ -145,8 +145,9 @@ const CATALOGUE = {
   symbolicNumber: {
     id: "GB0021",
     category: "number that is not known while tracing",
-    explanation: "The value is read out of a tensor and is needed outside of the graph",
-    hint: "Keep the value as a tensor",
+    explanation:
+      "The number differs between calls or is read out of a tensor, and what follows needs its value",
+    hint: "Keep what is read out of a tensor as a tensor, or make other numbers constants of the program",
   },
   gradientState: {
     id: "GB0022",
@@ -281,7 +282,7 @@ const CATALOGUE = {
   begunIterator: {
     id: "GB0043",
     category: "iterator that was started before this graph",
-    explanation: "The position of a builtin iterator is not known before its next item is read",
+    explanation: "What an iterator or generator that has been started will yield is known once it is asked",
     hint:
       "If there is an earlier graph break inside the loop, fix it, or loop over a list, a Map or a Set directly; create iterators in the compiled function",
   },

@@ -650,6 +650,13 @@ export const CORPUS: readonly Case[] = [
     sloppy: true,
   },
   {
+    name: "sloppy arguments that are counted",
+    source:
+      "function f(a, b) { if (arguments.length < 2) { b = a; a = 1; } const g = () => { a += arguments.length; }; g(); return [a, b, arguments.length]; }",
+    calls: ["f(7)", "f(1, 2)", "f(1, 2, 3)", "f()"],
+    sloppy: true,
+  },
+  {
     name: "arguments among parameters",
     source:
       "function f(x) { const g = function (a = arguments.length) { function arguments() {} return [a, typeof arguments]; }; const h = (a = x) => { var x = a + 1; return x; }; return [g(), g(1, 2), h()]; }",

@@ -20,7 +20,7 @@ import { bindPattern } from "./assignment.ts";
 import { FunctionContext, hasSimpleParameters } from "./context.ts";
 import { expression } from "./expressions.ts";
 import { describeFree, freeVariables, privateNameOf } from "./free.ts";
-import { writtenArguments } from "./mapped_arguments.ts";
+import { usedArguments, writtenArguments } from "./mapped_arguments.ts";
 import type { ParsedModule } from "./parse.ts";
 import type { Scope, Unit } from "./scope.ts";
 import { statement, statementList } from "./statements.ts";
@@ -367,9 +367,9 @@ function hasMappedArguments(unit: Unit): boolean {
 
 /** In sloppy functions `arguments` and simple parameters share storage, which registers cannot express. */
 function refuseMappedArguments(ctx: FunctionContext, node: FunctionNode): void {
-  for (const p of node.params) {
-    const variable = p.type === "Identifier" ? ctx.variableOf(p) : null;
-    if (variable?.reassigned) ctx.unsupported("assigned parameter beside sloppy arguments", p);
+  const assigned = node.params.find((p) => p.type === "Identifier" && ctx.variableOf(p)?.reassigned);
+  if (assigned && usedArguments(node)) {
+    ctx.unsupported("assigned parameter beside sloppy arguments", assigned);
   }
   const written = writtenArguments(node);
   if (written) ctx.unsupported("parameters beside sloppy arguments that may be written to", written);

@@ -6,14 +6,20 @@ import type * as ast from "acorn";
 import { type AstNode, childrenOf, type FunctionNode, isFunctionNode } from "./syntax.ts";
 
 /** The first use of `arguments` that may write to it, in a function that also uses its parameters by name. */
-export function writtenArguments(node: FunctionNode): AstNode | null {
+export const writtenArguments = (node: FunctionNode): AstNode | null => otherUse(node, isOnlyRead);
+
+/** The first use of more than the number of `arguments`, in a function that also uses its parameters by name. */
+export const usedArguments = (node: FunctionNode): AstNode | null => otherUse(node, isOnlyCounted);
+
+/** The first use of `arguments` but those of one kind, in a function that also uses its parameters by name. */
+function otherUse(node: FunctionNode, isOfKind: typeof isOnlyRead): AstNode | null {
   const names = new Set(node.params.flatMap((p) => p.type === "Identifier" ? p.name : []));
   let used = false;
   let found: AstNode | null = null;
   const visit = (at: AstNode, parents: readonly AstNode[]): void => {
     if (at.type === "Identifier") {
       if (names.has(at.name)) used = true;
-      if (at.name === "arguments" && !isOnlyRead(at, parents)) found ??= at;
+      if (at.name === "arguments" && !isOfKind(at, parents)) found ??= at;
       return;
     }
     // Functions other than arrows have their own.
@@ -26,6 +32,13 @@ export function writtenArguments(node: FunctionNode): AstNode | null {
   };
   childrenOf(node.body, (child) => visit(child, [node.body]));
   return used ? found : null;
+}
+
+/** Returns whether a use is `arguments.length`, which assignments to parameters do not change. */
+function isOnlyCounted(node: AstNode, parents: readonly AstNode[]): boolean {
+  const [parent] = parents;
+  return parent?.type === "MemberExpression" && !parent.computed && parent.property.type === "Identifier" &&
+    parent.property.name === "length" && isOnlyRead(node, parents);
 }
 
 function isOnlyRead(node: AstNode, [parent, outer]: readonly AstNode[]): boolean {

@@ -263,7 +263,7 @@ export function resumeGenerator(
 ): CallResult {
   const generator = request.self;
   if (generator.kind !== "object" || generator.exotic.kind !== "generator") {
-    return breakGraph("iterator", "a generator that was started outside of this function");
+    return breakGraph("begunIterator", "a generator from outside");
   }
   const { exotic } = generator;
   const value = request.args[0] ?? UNDEFINED;

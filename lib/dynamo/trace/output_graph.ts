@@ -5,7 +5,7 @@
 import { invariant } from "../../base/errors.ts";
 import { userPlace } from "../../graph/place.ts";
 import { callInstead, type TracedUpdate } from "../../graph/captured_module.ts";
-import { firstOperation, Graph, type Node, type SourcePosition } from "../../graph/node.ts";
+import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { isUnbacked } from "../../sym/decide.ts";
 import { ShapeEnv } from "../../sym/shape_env.ts";
@@ -386,7 +386,8 @@ export class OutputGraph {
 
   /** The position of placeholders, which precede all other nodes. */
   #place(): { before?: Node } {
-    const before = firstOperation(this.graph);
+    // Arguments of the body of a higher-order operation are placeholders too, among the operations
+    const before = this.graph.nodes[this.inputs.length];
     return before ? { before } : {};
   }
 }

@@ -102,15 +102,15 @@ const textIn = (numbers: Numbers, reader: SourceReader): string =>
 export function ofNumbers(m: Interpreter, data: Value, making: Making): Value | null {
   const numbers = numbersIn(m, data), leaves = numbers === null ? [] : leavesOf(numbers);
   if (numbers === null || leaves.every(({ expression }) => expression.kind === "literal")) return null;
-  if (!making.chosen.dtype) relyOnWholeness(m.output, leaves);
+  if (!making.chosen.dtype && !making.chosen.requiresGrad) relyOnWholeness(m.output, leaves);
   const text = (reader: SourceReader) => textIn(numbers, reader);
   return ofData(m, { size: null, example: exampleIn(numbers), text }, making);
 }
 
 /** A tensor that each call creates from its own numbers. */
 function ofData(m: Interpreter, { size, example, text }: CallData, { chosen, make }: Making): Value {
-  const own = { ...chosen, requiresGrad: false };
-  const made = refusing(() => modes.without(() => noGrad(() => make(example, own))));
+  // Integers alone become floats if the tensor requires grad
+  const made = refusing(() => modes.without(() => noGrad(() => make(example, chosen).detach())));
   const length = size?.kind === "number" ? size.dim ?? specializeNumber(m.output, size).value : null;
   const shape = typeof length === "object" && length ? [length] : made.shape;
   const options: TensorOptions = { dtype: made.dtype, device: made.device };
