@@ -97,6 +97,7 @@ function stored(program: Program): Program {
 /** Programs come out as if nobody knew what is alike in them, and with the kernels of their regions as these do. */
 function assertAsUnknown(compact: Program): void {
   const program = expandRegions(compact), again = compact.sizes.length > 0 ? [] : [stored(compact)];
+  assertEquals(new Set(program.kernels.map(({ name }) => name)).size, program.kernels.length);
   for (const target of [nativeTarget, wasmTarget(SIZE_LIMIT)]) {
     const kernels = kernelTexts(generate(program, target));
     for (const each of [compact, ...again]) assertEquals(kernelTexts(generate(each, target)), kernels);

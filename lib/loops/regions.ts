@@ -63,11 +63,13 @@ export function kernelCount({ kernels }: Program): number {
 
 /** Kernels or their costs under unique names. */
 export function uniqueNames<T extends { readonly name: string }>(named: readonly T[]): T[] {
-  const seen = new Map<string, number>();
+  const used = new Set<string>(), counts = new Map<string, number>();
   return named.map((each) => {
-    const count = seen.get(each.name) ?? 0;
-    seen.set(each.name, count + 1);
-    return count === 0 ? each : { ...each, name: `${each.name}_${count}` };
+    let count = counts.get(each.name) ?? 0, { name } = each;
+    while (used.has(name)) name = `${each.name}_${++count}`;
+    counts.set(each.name, count);
+    used.add(name);
+    return name === each.name ? each : { ...each, name };
   });
 }
 
