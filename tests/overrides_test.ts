@@ -1,6 +1,23 @@
 /** Modes and subclasses of tensors that decide what ops do, in plain and in compiled code. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { compile, compiler, DebugMode, func, isTensor, nn, overrides, Tensor, tensor, vmap } from "../mod.ts";
+import {
+  compile,
+  compiler,
+  DebugMode,
+  func,
+  isTensor,
+  manualSeed,
+  nn,
+  overrides,
+  special,
+  Tensor,
+  tensor,
+  vmap,
+} from "../mod.ts";
+import { ALL_OPS } from "../lib/ops/table.ts";
+import { callOp } from "../lib/tensor/eager.ts";
+import { makeSample, resultsOf } from "./support/samples.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 class Recorder extends overrides.TensorDispatchMode {
   readonly names: string[] = [];
@@ -191,4 +208,35 @@ Deno.test("graphs break at instances of subclasses, wherever they come from", ()
   }
   const compiled = compile((x: Tensor) => x.mul(2).exp());
   assertEquals([compiled(x), compiled(time), compiled(x)].map(unitOf), ["object", "s", "object"]);
+});
+
+class Same extends overrides.TensorSubclass {
+  static override dispatch(call: overrides.OpCall): overrides.OpResult {
+    const result = call.run({ ...call.args });
+    return isTensor(result) ? new Same(result) : result;
+  }
+}
+const asSame = (value: unknown): unknown =>
+  isTensor(value) ? new Same(value) : Array.isArray(value) ? value.map(asSame) : value;
+
+Deno.test("every op gives the same when handlers make its call again, by its arguments' names", () => {
+  const again = new Handler((call) => call.run({ ...call.args }));
+  const cases = ALL_OPS.flatMap((op) => op.samples.map((sample) => ({ op, sample })));
+  for (const { op, sample } of sampleBySeed(cases, 150)) {
+    const results = (change: (given: readonly unknown[]) => readonly unknown[]) => {
+      manualSeed(3);
+      const made = callOp(op, change(makeSample(sample).given));
+      return resultsOf(made).map((each) => [each.shape, each.dtype, each.tolist()]);
+    };
+    const wanted = results((given) => given), positional = sample.args.length;
+    const wrapped = (given: readonly unknown[]) => [
+      ...given.slice(0, positional).map(asSame),
+      ...given.slice(positional),
+    ];
+    assertEquals([again.run(() => results((given) => given)), results(wrapped)], [wanted, wanted], op.name);
+  }
+  assertEquals(
+    special.polygamma({ n: 1, self: tensor([0.5]) }).tolist(),
+    special.polygamma(1, tensor([0.5])).tolist(),
+  );
 });

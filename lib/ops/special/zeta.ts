@@ -137,8 +137,7 @@ const polygamma = composeWideOp({
   doc:
     "The n-th derivative of digamma, as `torch.polygamma`; `n` comes first, or second as in `x.polygamma(n)`.",
   params: { n: required("int"), self: required("tensor") },
-  arrange: ([first, second, ...rest], isATensor) =>
-    isATensor(first) ? [second, first, ...rest] : [first, second, ...rest],
+  arrange: (given, isATensor) => isATensor(given[0]) ? [given[1], given[0], ...given.slice(2)] : given,
   exposure: { method: false, namespaces: ["special"] },
   infer({ n, self }) {
     checkAtLeast("n of polygamma", n, 0);
