@@ -9,28 +9,20 @@
  * package. Files called `mod.ts` in other checkouts of dyn are redirected by a resolve hook.
  */
 import { registerHooks } from "node:module";
-import { isPlainObject } from "../lib/base/tree.ts";
 import { loadInWorkers } from "../lib/data/worker_modules.ts";
 import { markAsMain, rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./command.ts";
 import { reportFailure, reportRejections } from "./errors.ts";
-import { useProjectImports } from "./script_imports.ts";
+import { isDynCheckout, useProjectImports } from "./script_imports.ts";
 import { isUrl, scriptSource, scriptUrl } from "./script_source.ts";
 import { checkChoices, toolkit } from "./toolkit.ts";
 
 const OWN_MODULE = new URL("../mod.ts", import.meta.url).href;
 
 /** Returns whether a file is the public module of some checkout of dyn. */
-function isDynModule(url: string): boolean {
-  if (!url.startsWith("file:") || !url.endsWith("/mod.ts")) return false;
-  try {
-    const settings: unknown = JSON.parse(Deno.readTextFileSync(new URL("deno.json", url)));
-    return isPlainObject(settings) && settings["name"] === "@x/dyn";
-  } catch {
-    return false;
-  }
-}
+const isDynModule = (url: string): boolean =>
+  url.endsWith("/mod.ts") && isDynCheckout(new URL("./", url).href);
 
 /** Makes every later import of another checkout's `mod.ts` resolve to the toolchain's own. */
 export function redirectOtherCheckouts(): void {

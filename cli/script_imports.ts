@@ -6,14 +6,14 @@
  */
 import { registerHooks } from "node:module";
 import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError, messageOf } from "../lib/base/errors.ts";
 import { isPlainObject } from "../lib/base/tree.ts";
 
 /** A project's mappings: names, or prefixes that end in a slash, to their targets. */
 export interface ProjectImports {
-  /** The files that define them. */
-  readonly files: readonly string[];
+  /** The file of its settings. */
+  readonly file: string;
   /** The URL of the project's folder. */
   readonly root: string;
   /** The URL that relative targets are relative to. */
@@ -49,6 +49,16 @@ function mapped(specifier: string, project: ProjectImports): string {
   return targetIn(target + specifier.slice(key.length), project);
 }
 
+/** Returns whether a URL is that of a folder with a checkout of dyn. */
+export function isDynCheckout(folder: string): boolean {
+  if (!folder.startsWith("file:")) return false;
+  try {
+    return settingsIn(fileURLToPath(new URL("deno.json", folder)))?.["name"] === "@x/dyn";
+  } catch {
+    return false;
+  }
+}
+
 /** The nearest settings above a folder; null if there are none. Throws DynError if they cannot be read. */
 export function projectOf(folder: string): ProjectImports | null {
   for (let at = folder;; at = dirname(at)) {
@@ -60,7 +70,7 @@ export function projectOf(folder: string): ProjectImports | null {
       const listed = from === file ? settings["imports"] : settingsIn(from)?.["imports"];
       const imports = isPlainObject(listed) ? Object.entries(listed) : [];
       return {
-        files: [...new Set([file, from])],
+        file,
         root: `${pathToFileURL(at).href}/`,
         base: pathToFileURL(from).href,
         imports: new Map(imports.flatMap(([key, to]) => typeof to === "string" ? [[key, to]] : [])),

@@ -5,8 +5,8 @@
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError } from "../../lib/base/errors.ts";
-import { projectOf, targetIn } from "../script_imports.ts";
-import { copy, filesBelow, isFile, type ModuleGraph, output } from "./files.ts";
+import { isDynCheckout, type ProjectImports, projectOf, targetIn } from "../script_imports.ts";
+import { copy, filesBelow, type ModuleGraph, output } from "./files.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** dyn's public modules, by the names under which programs import them. */
@@ -39,13 +39,15 @@ export async function copyProgram(
     for (const file of files) copy(file, placeIn(join(folder, "dyn"), ROOT, file));
     return { part: "dyn", script: join("dyn", relative(ROOT, path)) };
   }
-  const part = join(folder, "program"), all = [...files, ...projectOf(dirname(path))?.files ?? []];
-  const root = commonFolder(all);
-  for (const file of all) copy(file, placeIn(part, root, file));
+  const part = join(folder, "program"), project = projectOf(dirname(path));
+  const root = commonFolder(project ? [...files, project.file] : files);
+  for (const file of files) copy(file, placeIn(part, root, file));
   // Without its own settings it would use those of an enclosing folder wherever it runs
-  if (!isFile(join(part, "deno.json")) && !isFile(join(part, "deno.jsonc"))) {
-    Deno.writeTextFileSync(join(part, "deno.json"), "{}\n");
-  }
+  const settings = project
+    ? placeIn(part, root, join(dirname(project.file), "deno.json"))
+    : join(part, "deno.json");
+  Deno.mkdirSync(dirname(settings), { recursive: true });
+  Deno.writeTextFileSync(settings, JSON.stringify({ imports: project ? portableImports(project) : {} }));
   return { part: "program", script: join("program", relative(root, path)) };
 }
 
@@ -75,27 +77,44 @@ function commonFolder(files: readonly string[]): string {
   return folder;
 }
 
+/** The name of the module of dyn that a target is, of whatever checkout; undefined for others. */
+function publicNameOf(target: string): string | undefined {
+  return Object.entries(PUBLIC).find(([name, file]) =>
+    target === name || target.startsWith(`${name}@`) ||
+    target.endsWith(`/${file}`) && isDynCheckout(target.slice(0, -file.length))
+  )?.[0];
+}
+
+/** A project's import map for other machines: dyn by its names, other files relative to the settings. */
+function portableImports(project: ProjectImports): Readonly<Record<string, string>> {
+  const portable = (target: string): string => {
+    if (!target.startsWith("file:")) return target;
+    const path = relative(dirname(project.file), fileURLToPath(target));
+    return `./${path}${target.endsWith("/") ? "/" : ""}`;
+  };
+  return Object.fromEntries([...project.imports].map(([key, written]) => {
+    const target = targetIn(written, project);
+    return [key, publicNameOf(target) ?? portable(target)];
+  }));
+}
+
 /** The settings by which the modules of a program are resolved: its own, and dyn under its names. */
 function settingsOf(script: string): Readonly<Record<string, string>> {
   const project = projectOf(dirname(script)), imports: Record<string, string> = {};
-  for (const [name, target] of project?.imports ?? []) {
-    imports[name] = project ? targetIn(target, project) : target;
+  const own = (name: string) => pathToFileURL(ROOT + PUBLIC[name]).href;
+  for (const [key, written] of project?.imports ?? []) {
+    const target = project ? targetIn(written, project) : written, name = publicNameOf(target);
+    imports[key] = name === undefined ? target : own(name);
   }
-  for (const [name, file] of Object.entries(PUBLIC)) {
-    const own = pathToFileURL(ROOT + file).href;
-    for (const [key, target] of Object.entries(imports)) {
-      if (target === name || target.startsWith(`${name}@`)) imports[key] = own;
-    }
-    imports[name] = own;
-  }
+  for (const name of Object.keys(PUBLIC)) imports[name] = own(name);
   return imports;
 }
 
-/** Returns whether a module is one of dyn's, which are packed separately. */
+/** Returns whether a module is one of dyn's, in whose place the executable has its own. */
 function isOwn(specifier: string): boolean {
   const path = specifier.startsWith("file:") ? fileURLToPath(specifier) : "";
   return ["lib", "backends", "packaging", "cli"].some((room) => path.startsWith(`${ROOT}${room}/`)) ||
-    Object.values(PUBLIC).some((file) => path === ROOT + file);
+    publicNameOf(specifier) !== undefined;
 }
 
 /** The files of a program's modules, without dyn's. */
