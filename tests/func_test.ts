@@ -246,6 +246,50 @@ Deno.test("gradients of an in-place chain are differentiated again in graphs", (
   near(compile(func.grad(thrice))(x), func.grad(thrice)(x), "the third");
 });
 
+Deno.test("inner transforms of outer arguments and captured values keep their gradients in graphs, over batches too", () => {
+  const p = vector([2, 3]).requiresGrad_(), sum = (a: Tensor) => a.square().mul(p).sum();
+  const batch = (): Tensor => vector([1, 2, 4, 5]).view([2, 2]), at = vector([3, 4]);
+  type Transformed = (x: Tensor) => unknown;
+  // Results, and the gradients of their sums with respect to p; null: they do not require any
+  const cases: readonly (readonly [Transformed, unknown, unknown])[] = [
+    [(x) => vmap((a: Tensor) => func.grad(sum)(a))(x), [[4, 12], [16, 30]], [10, 14]],
+    [(x) => vmap((a: Tensor) => func.jvp(sum, [a], [a])[1])(x), [28, 214], [34, 58]],
+    [(x) => vmap((a: Tensor) => func.vjp((_: Tensor) => p.mul(a), a)[0])(x), [[2, 6], [8, 15]], [5, 7]],
+    [(x) => vmap(vmap((a: Tensor) => func.grad(sum)(a)))(x.unsqueeze(0)), [[[4, 12], [16, 30]]], [10, 14]],
+    [(x) => func.linearize((_: Tensor) => p, x)[0], [2, 3], [1, 1]],
+    [
+      (x) => {
+        const inner = (a: Tensor) => func.grad((y: Tensor) => y.square().mul(a).sum())(at);
+        return func.grad((a: Tensor) => inner(a).mul(a).sum())(x);
+      },
+      [[60, 112], [60, 112]],
+      null,
+    ],
+    [
+      (x) => func.grad((a: Tensor) => func.vjp((_: Tensor) => a, at)[0].mul(a).sum())(x),
+      [[2, 4], [8, 10]],
+      null,
+    ],
+    [
+      (x) =>
+        vmap((a: Tensor) =>
+          func.grad((b: Tensor) => func.grad((y: Tensor) => y.square().mul(b).sum())(a).mul(b).sum())(a)
+        )(x),
+      [[4, 16], [64, 100]],
+      null,
+    ],
+  ];
+  for (const [k, [plain, value, gradient]] of cases.entries()) {
+    for (const run of [plain, compile(plain, { backend: "eager" }), compile(plain)]) {
+      p.grad = null;
+      const found = run(batch());
+      assert(isTensor(found));
+      if (found.requiresGrad) found.sum().backward();
+      assertEquals([found.tolist(), p.grad && (p.grad as Tensor).tolist()], [value, gradient], `${k}`);
+    }
+  }
+});
+
 Deno.test("gradients with respect to captured values pass through every transform, as in PyTorch", () => {
   const one = (value: number): Tensor => tensor([value], { dtype: "float32" });
   const p = new nn.Parameter(one(2)), f = (y: Tensor) => p.mul(y).mul(y), sum = (y: Tensor) => f(y).sum();

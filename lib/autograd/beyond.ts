@@ -5,7 +5,15 @@
 import { AccumulateGrad, gradientEdge, type Node } from "./node.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
-/** Returns whether gradients of outputs reach anything besides these tensors. */
+/** Leaves that transforms made and that nobody else can ask gradients of any more. */
+const ended = new WeakSet<Tensor>();
+
+/** Ends a transform: gradients that reach the leaves it made do not count as flowing beyond an outer one. */
+export function endTransform(leaves: readonly Tensor[]): void {
+  for (const leaf of leaves) ended.add(leaf);
+}
+
+/** Returns whether gradients of outputs reach anything besides these tensors and the leaves of ended transforms. */
 export function flowsBeyond(outputs: readonly Tensor[], tensors: readonly Tensor[]): boolean {
   const nodesOf = (list: readonly Tensor[]): Node[] =>
     list.flatMap((tensor) => gradientEdge(tensor)?.node ?? []);
@@ -13,7 +21,7 @@ export function flowsBeyond(outputs: readonly Tensor[], tensors: readonly Tensor
   for (let node = open.pop(); node; node = open.pop()) {
     if (met.has(node)) continue;
     met.add(node);
-    if (node instanceof AccumulateGrad) return true;
+    if (node instanceof AccumulateGrad && !ended.has(node.variable)) return true;
     for (const edge of node.edges) if (edge) open.push(edge.node);
   }
   return false;

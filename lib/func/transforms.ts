@@ -8,7 +8,7 @@ import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
 import { unlessTraced } from "../autograd/batches/over_batch.ts";
-import { flowsBeyond } from "../autograd/beyond.ts";
+import { endTransform, flowsBeyond } from "../autograd/beyond.ts";
 import { grad as gradientsOf } from "../autograd/entry_points.ts";
 import { ForwardMode } from "../autograd/forward/mode.ts";
 import { onesLike, zerosLike } from "../tensor/generated_functions.ts";
@@ -95,6 +95,7 @@ function valueAndGradient<A extends readonly unknown[]>(
     }
     const isInner = primals.isInner || (records && flowsBeyond([value], primals.tensors));
     const gradient = primals.arranged(pulledBack([value], primals.tensors, { tangents: [null], isInner }));
+    endTransform(primals.tensors);
     return { gradient, value: settled(value, isInner), auxiliary: settledTree(auxiliary, isInner) };
   });
 }
@@ -195,6 +196,7 @@ export function vjpOf<A extends readonly unknown[]>(
   const { value, auxiliary } = auxiliaryOf("vjp", result, hasAux);
   const { tensors, arranged } = outputsOf("vjp", value);
   const isInner = given.isInner || (isGradEnabled() && flowsBeyond(tensors, given.tensors));
+  endTransform(given.tensors);
   const pull = (cotangents: unknown): readonly unknown[] => {
     const { leaves } = flatten(cotangents, isTensor), found = leaves.filter(isTensor);
     if (found.length !== tensors.length) {
@@ -324,6 +326,7 @@ export function linearized<A extends readonly unknown[]>(
     return { tensors, arranged, seeds, pulled, auxiliary };
   });
   const isInner = given.isInner || (isGradEnabled() && flowsBeyond(tensors, given.tensors));
+  endTransform(given.tensors);
   const push = (...tangents: readonly unknown[]): unknown => {
     const { leaves } = flatten(tangents, isTensor), found = leaves.filter(isTensor);
     if (found.length !== given.tensors.length) {

@@ -8,7 +8,7 @@ import { config } from "../../base/config.ts";
 import { isTraced, overBatch, ownHistory, unlessTraced } from "../../autograd/batches/over_batch.ts";
 import { checkpoint, isCheckpointOption } from "../../autograd/checkpoint.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
-import { flowsBeyond } from "../../autograd/beyond.ts";
+import { endTransform, flowsBeyond } from "../../autograd/beyond.ts";
 import { passedThrough } from "../../autograd/passing.ts";
 import { grad } from "../../autograd/entry_points.ts";
 import { isDType } from "../../base/dtype.ts";
@@ -68,7 +68,7 @@ import { traceCond, traceScan, traceWhile } from "../trace/control_flow.ts";
 import { trustAccessors } from "../trace/objects.ts";
 import { enumerableKeys } from "../trace/object_keys.ts";
 import { addCreation } from "../trace/creation.ts";
-import { traceFlowsBeyond } from "../trace/gradient_flow.ts";
+import { traceEndTransform, traceFlowsBeyond } from "../trace/gradient_flow.ts";
 import { gradientsAsked } from "../trace/asked_gradients.ts";
 import { callCustomOp } from "../trace/custom_ops.ts";
 import { callCustom } from "../trace/custom_calls.ts";
@@ -130,6 +130,7 @@ function models(): ModelTable {
   addComptime(made);
   made.call(grad, gradientsAsked);
   made.call(flowsBeyond, traceFlowsBeyond);
+  made.call(endTransform, traceEndTransform);
   made.call(overBatch, traceOverBatch);
   made.call(unlessTraced, traceWhole);
   made.call(

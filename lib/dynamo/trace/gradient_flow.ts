@@ -2,7 +2,7 @@
 import type { Node } from "../../graph/node.ts";
 import { ComputedFrom } from "../../ops/computed_from.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { constant, type TensorValue, type Value } from "../variables/value.ts";
+import { constant, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { BuiltinModel, Interpreter } from "./interpreter.ts";
 import { allElements } from "./contents.ts";
 
@@ -11,20 +11,48 @@ function tensorsIn(m: Interpreter, list: Value | undefined): readonly TensorValu
   return allElements(m, list).flatMap((each) => each.kind === "tensor" ? [each] : []);
 }
 
+/** The tensor below all runs over batches. */
+function beneath({ batch }: Interpreter, tensor: TensorValue): TensorValue {
+  let below = tensor;
+  for (let at = batch; at; at = at.outer) below = at.wholeOf(below) ?? below;
+  return below;
+}
+
 /**
- * Returns whether nodes that outputs are computed from lead to inputs that require a gradient, other than the tensors.
- * Histories within the trace are not considered: gradients have none unless requested.
+ * Returns whether nodes that outputs are computed from lead to tensors that require a gradient, inputs or those of outer
+ * transforms, other than the given ones. Other histories within the trace are not considered: gradients have none
+ * unless requested.
  */
 export const traceFlowsBeyond: BuiltinModel = (m, { args: [outputs, tensors] }) => {
-  const met = new Set<Node>(tensorsIn(m, tensors).flatMap(({ node }) => node ? [node] : []));
-  const open = tensorsIn(m, outputs).flatMap(({ node }) => node ? [node] : []);
-  const computed = new ComputedFrom(m.output.graph);
+  const { output } = m;
+  const given = tensorsIn(m, tensors).map((each) => beneath(m, each));
+  const roots = tensorsIn(m, outputs).map((each) => beneath(m, each));
+  // Inputs that nothing has used yet have no node
+  if (roots.some((root) => !root.node && root.requiresGrad && !given.includes(root))) return constant(true);
+  const met = new Set(given.flatMap(({ node }) => node ?? []));
+  const open = roots.flatMap(({ node }) => node ?? []);
+  const begun = new Set(
+    output.begun.map(({ node }) => node).filter((node) => node && !output.ended.has(node)),
+  );
+  const computed = new ComputedFrom(output.graph);
   for (const node of [...open]) open.push(...computed.writtenInto(node));
   for (let node = open.pop(); node; node = open.pop()) {
     if (met.has(node)) continue;
     met.add(node);
-    if (node.op === "placeholder" && m.output.tensors.get(node)?.requiresGrad) return constant(true);
+    if (begun.has(node) || (node.op === "placeholder" && output.tensors.get(node)?.requiresGrad)) {
+      return constant(true);
+    }
     if (node.target !== "detach") open.push(...computed.of(node));
   }
   return constant(false);
+};
+
+/** `endTransform(leaves)`: what they lead to no longer counts. */
+export const traceEndTransform: BuiltinModel = (m, { args: [leaves] }) => {
+  const { copiesOfLeaves, ended } = m.output;
+  for (const { node } of tensorsIn(m, leaves).map((each) => beneath(m, each))) {
+    const leaf = node && copiesOfLeaves.has(node) ? [...node.inputs()][0] : node;
+    if (leaf) ended.add(leaf);
+  }
+  return UNDEFINED;
 };

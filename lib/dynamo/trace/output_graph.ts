@@ -92,6 +92,8 @@ export class OutputGraph {
   readonly tensors: Map<Node, TensorValue> = new Map();
   /** Tensors at which the program has begun a history. */
   readonly begun: TensorValue[] = [];
+  /** Those of transforms that have returned. */
+  readonly ended: Set<Node> = new Set();
   /** Copies that stand for tensors to differentiate with respect to: a write to one would be lost. */
   readonly copiesOfLeaves: Set<Node> = new Set();
   /** Placeholders that pass in numbers. */
