@@ -13,7 +13,7 @@ import { entryOf, mapTensors, type OpEntry, type TensorArgs, tensorsOf } from ".
 import { type Place, runRule } from "../tensor/rule_programs.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { withoutSubclasses } from "../tensor/tensor_subclass.ts";
-import { type ApplyOptions, fitGradient, gradientEdge, Node } from "./node.ts";
+import { type ApplyOptions, type Edge, fitGradient, gradientEdge, Node } from "./node.ts";
 import { SavedTensor } from "./saved.ts";
 
 /** A saved tensor argument, or one of known layout. */
@@ -104,12 +104,15 @@ export class OpNode extends Node {
     });
   }
 
-  /** Saves the results of this node. */
-  saveResults(results: readonly Tensor[]): void {
+  /** Saves the results of this node; `edgeOf` gives their positions in the graph: results of this node by default. */
+  saveResults(
+    results: readonly Tensor[],
+    edgeOf: (result: Tensor, output: number) => Edge | null = (_, output) => ({ node: this, output }),
+  ): void {
     const reads = ruleReads(this.definition, "out");
     this.#out = results.map((result, output) => {
       if (!reads) return elementlessLike(result);
-      return new SavedTensor(result, isDifferentiable(result.dtype) ? { node: this, output } : null);
+      return new SavedTensor(result, isDifferentiable(result.dtype) ? edgeOf(result, output) : null);
     });
   }
 

@@ -66,13 +66,15 @@ export function recordInplace(
   if (viewState === null) {
     write();
     setHistory(target, node, 0);
+    node.saveResults([target]);
   } else {
     const { base } = viewState, baseEdge = gradientEdge(base), steps = stepsToWrite(target, viewState);
     write();
     setHistory(base, new CopySlices(node, { base: base.layout, baseEdge, steps }), 0);
     refreshView(target, viewState);
+    // The node itself is part of another, which releases what it saves
+    node.saveResults([target], gradientEdge);
   }
-  node.saveResults([target]);
 }
 
 /** A step on the path from the gradient of a base to that of a view, and back. */
