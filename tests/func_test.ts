@@ -224,6 +224,45 @@ Deno.test("functions that write their arguments under transforms give the same i
   }
 });
 
+Deno.test("reverse mode refuses writes to what it differentiates by, whatever history that has; forward mode follows them", () => {
+  const written = (a: Tensor) => {
+    a.select(0, 0).mul_(2);
+    return a.square().sum();
+  };
+  const one = (a: Tensor) => a.detach().mul(0).add(1);
+  for (const backend of [null, "eager", "inductor"]) {
+    const as = <F extends (x: Tensor) => unknown>(f: F) => backend === null ? f : compile(f, { backend });
+    const made = (): Tensor => vector([1, 2]).requiresGrad_().mul(1);
+    for (const transform of [func.grad, func.jacrev, func.hessian]) {
+      assertThrows(
+        () => as((x: Tensor) => transform(written)(x))(made()),
+        DynError,
+        "a leaf that requires grad",
+      );
+    }
+    const pushed = as((x: Tensor) => func.jvp(written, [x], [one(x)])[1])(made());
+    assertEquals(isTensor(pushed) && pushed.item(), 12, `${backend}`);
+  }
+});
+
+Deno.test("a part that was written by an op that saves its result is differentiated twice", () => {
+  const squashed = (x: Tensor): Tensor => {
+    const y = x.mul(1);
+    y.narrow(0, 1, 2).tanh_();
+    return y.sin().sum();
+  };
+  const outOfPlace = (x: Tensor): Tensor =>
+    stack([x.select(0, 0), x.select(0, 1).tanh(), x.select(0, 2).tanh()]).sin().sum();
+  const twice = (f: (x: Tensor) => Tensor): Tensor => {
+    const leaf = x.clone().requiresGrad_();
+    const [slope] = autograd.grad([f(leaf)], [leaf], null, { createGraph: true });
+    slope?.square().sum().backward();
+    return leaf.grad ?? leaf;
+  };
+  near(twice(squashed), twice(outOfPlace), "plain");
+  near(twice(compile(squashed)), twice(outOfPlace), "compiled");
+});
+
 Deno.test("gradients of an in-place chain are differentiated again in graphs", () => {
   const slope = (x: Tensor): Tensor => {
     const y = x.clone();

@@ -2,7 +2,7 @@
  * Finds what a computation depends on besides its arguments, from the histories of its results: whether gradients
  * reach other leaves, and which.
  */
-import { AccumulateGrad, gradientEdge, type Node } from "./node.ts";
+import { AccumulateGrad, type Edge, gradientEdge, type Node } from "./node.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 /** Leaves that transforms made and that nobody else can ask gradients of any more. */
@@ -13,29 +13,27 @@ export function endTransform(leaves: readonly Tensor[]): void {
   for (const leaf of leaves) ended.add(leaf);
 }
 
+/** The leaves that gradients of outputs reach, but not through nodes that made `except`. */
+function* leavesBehind(outputs: readonly Tensor[], except: readonly Tensor[] = []): Generator<Tensor> {
+  const edgesOf = (list: readonly Tensor[]): Edge[] => list.flatMap((tensor) => gradientEdge(tensor) ?? []);
+  const excluded = new Set(edgesOf(except).map(({ node }) => node)), met = new Map<Node, Set<number>>();
+  const open = edgesOf(outputs);
+  for (let at = open.pop(); at; at = open.pop()) {
+    const { node, output } = at, places = met.get(node) ?? new Set();
+    if (excluded.has(node) || places.has(output)) continue;
+    met.set(node, places.add(output));
+    if (node instanceof AccumulateGrad) yield node.variable;
+    for (const [k, edge] of node.edges.entries()) if (edge && node.reaches(output, k)) open.push(edge);
+  }
+}
+
 /** Returns whether gradients of outputs reach anything besides these tensors and the leaves of ended transforms. */
 export function flowsBeyond(outputs: readonly Tensor[], tensors: readonly Tensor[]): boolean {
-  const nodesOf = (list: readonly Tensor[]): Node[] =>
-    list.flatMap((tensor) => gradientEdge(tensor)?.node ?? []);
-  const met = new Set(nodesOf(tensors)), open = nodesOf(outputs);
-  for (let node = open.pop(); node; node = open.pop()) {
-    if (met.has(node)) continue;
-    met.add(node);
-    if (node instanceof AccumulateGrad && !ended.has(node.variable)) return true;
-    for (const edge of node.edges) if (edge) open.push(edge.node);
-  }
+  for (const leaf of leavesBehind(outputs, tensors)) if (!ended.has(leaf)) return true;
   return false;
 }
 
 /** Returns all leaves that a backward pass from outputs reaches. */
 export function reachableLeaves(outputs: readonly Tensor[]): Set<Tensor> {
-  const found = new Set<Tensor>(), met = new Set<Node>();
-  const open = outputs.flatMap((tensor) => gradientEdge(tensor)?.node ?? []);
-  for (let node = open.pop(); node; node = open.pop()) {
-    if (met.has(node)) continue;
-    met.add(node);
-    if (node instanceof AccumulateGrad) found.add(node.variable);
-    for (const edge of node.edges) if (edge) open.push(edge.node);
-  }
-  return found;
+  return new Set(leavesBehind(outputs));
 }

@@ -8,6 +8,7 @@ import { DynError } from "../base/errors.ts";
 import { flatten, leafCount, type TreeSpec, unflatten } from "../base/tree.ts";
 import { isTraced, ownHistory } from "../autograd/batches/over_batch.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
+import { refusingWrites } from "../tensor/inplace.ts";
 import { carryTangents } from "../tensor/tangents.ts";
 import { enableGrad, isGradEnabled } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -57,7 +58,7 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
       }
       if (!requiresGradBeneath(leaf)) return withTangents(leaf, leaf.detach()).requiresGrad_();
       // Gradients flow on through the view: to the leaf, or to the whole batch that it represents
-      return ownHistory(enableGrad(() => leaf.viewAs(leaf)));
+      return refusingWrites(ownHistory(enableGrad(() => leaf.viewAs(leaf))));
     });
     args[at] = unflatten(spec, own);
     tensors.push(...own);

@@ -188,6 +188,16 @@ export function isViewOfLeaf(tensor: Tensor): boolean {
   return base !== undefined && base.isLeaf && base.requiresGrad;
 }
 
+/** The last steps of views that transforms differentiate by: after a write, gradients would be those of the new value. */
+const differentiatedBy = new WeakSet<object>();
+
+/** Makes a view refuse writes that are recorded, as leaves do; returns the view. */
+export function refusingWrites(view: Tensor): Tensor {
+  const step = view.viewState?.steps.at(-1);
+  if (step) differentiatedBy.add(step);
+  return view;
+}
+
 /** Throws for leaves that require grad, and their views, while recording. */
 export function checkLeaf(target: Tensor): void {
   if (isViewOfLeaf(target)) {
@@ -195,7 +205,8 @@ export function checkLeaf(target: Tensor): void {
       "Expected a tensor with history but a view of a leaf that requires grad is being used in an in-place operation",
     );
   }
-  if (target.isLeaf && target.requiresGrad) {
+  const isInView = target.viewState?.steps.some((step) => differentiatedBy.has(step)) ?? false;
+  if (isInView || (target.isLeaf && target.requiresGrad)) {
     throw new DynError(
       "Expected a tensor with history but a leaf that requires grad is being used in an in-place operation",
     );

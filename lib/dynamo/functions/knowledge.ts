@@ -16,6 +16,7 @@ import { ALL_OPS, findTarget } from "../../ops/table.ts";
 import * as freeFunctions from "../../tensor/generated_functions.ts";
 import { ops } from "../../tensor/eager.ts";
 import { cond, scanRows, whileLoop } from "../../tensor/higher_order.ts";
+import { refusingWrites } from "../../tensor/inplace.ts";
 import { requiresGradBeneath } from "../../tensor/levels.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { addAmbient } from "../ambient.ts";
@@ -138,6 +139,10 @@ function models(): ModelTable {
     (m, { args: [value] }) =>
       value?.kind === "tensor" ? tracedOwnHistory(m, value) : breakGraph("throws", "no tensor"),
   );
+  made.call(refusingWrites, (m, { args: [view = UNDEFINED] }) => {
+    if (view.kind === "tensor" && view.node) m.output.differentiatedBy.add(view.node);
+    return view;
+  });
   made.call(isTraced, () => constant(true));
   made.call(
     requiresGradBeneath,

@@ -27,7 +27,9 @@ export const traceFlowsBeyond: BuiltinModel = (m, { args: [outputs, tensors] }) 
   const { output } = m;
   const given = tensorsIn(m, tensors).map((each) => beneath(m, each));
   const roots = tensorsIn(m, outputs).map((each) => beneath(m, each));
-  if (given.some(({ real }) => real)) breakGraph("gradientState", "a history that began outside of the graph");
+  if (given.some(({ real }) => real)) {
+    breakGraph("gradientState", "a history that began outside of the graph");
+  }
   // Inputs that nothing has used yet have no node
   if (roots.some((root) => !root.node && root.requiresGrad && !given.includes(root))) return constant(true);
   const met = new Set(given.flatMap(({ node }) => node ?? []));

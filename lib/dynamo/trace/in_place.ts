@@ -3,6 +3,7 @@
  * Invariant: the graph breaks before a write that the op or the tape rejects, or after which only the tape knows the
  * histories.
  */
+import { aliasesArgument } from "../../autograd/aliases_argument.ts";
 import { canCast } from "../../base/type_info.ts";
 import type { Node } from "../../graph/node.ts";
 import type { ComposedMeta } from "../../ops/composition.ts";
@@ -34,6 +35,17 @@ export function checkInplace(target: GraphValue, result: Inferred): void {
  * tape.
  */
 export function checkLeaf(m: Interpreter, target: GraphValue): void {
+  for (
+    let at: Node | undefined = target.node;
+    at;
+    at = aliasesArgument(at) ? [...at.inputs()][0] : undefined
+  ) {
+    if (m.output.differentiatedBy.has(at)) {
+      refuseCall(
+        "an in-place operation on what a transform differentiates by",
+      );
+    }
+  }
   const root = shownInput(target.node, { detached: false });
   const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
   // A tensor that requires grad because of a write in the graph has a history
