@@ -4,7 +4,7 @@
  * of them (DYN_TEST_ALL=1).
  */
 import { assert, assertEquals } from "@std/assert";
-import { arange, compile, DynError, type Tensor } from "../mod.ts";
+import { arange, compile, DynError, ones, type Tensor, zerosLike } from "../mod.ts";
 import "./support/turns/gradients.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
@@ -118,3 +118,10 @@ for (const [backend, count] of [["aot_eager", 400], ["inductor", 12]] as const) 
     );
   });
 }
+
+Deno.test("constants seen through views keep the strides that later views need", () => {
+  const there = () => ones([2, 3]).t().t().view([6]).add(1), at = compile(there, { backend: "aot_eager" });
+  assertEquals([at().tolist(), compile(there)().tolist()], [[2, 2, 2, 2, 2, 2], [2, 2, 2, 2, 2, 2]]);
+  const back = compile((x: Tensor) => zerosLike(x).permute(2, 0, 1).permute(1, 2, 0).view([-1]));
+  assertEquals(back(ones([2, 1, 2])).tolist(), [0, 0, 0, 0]);
+});

@@ -1,5 +1,4 @@
 /** Derives from the graph's nodes to which tensors gradients flow in a trace. */
-import type { Node } from "../../graph/node.ts";
 import { ComputedFrom } from "../../ops/computed_from.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { constant, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";

@@ -41,9 +41,7 @@ export function checkLeaf(m: Interpreter, target: GraphValue): void {
     at = aliasesArgument(at) ? [...at.inputs()][0] : undefined
   ) {
     if (m.output.differentiatedBy.has(at)) {
-      refuseCall(
-        "an in-place operation on what a transform differentiates by",
-      );
+      breakGraph("gradientState", "a tensor that a transform differentiates by is written to");
     }
   }
   const root = shownInput(target.node, { detached: false });

@@ -4,6 +4,7 @@
  * inferred again.
  */
 import { bisection, type BisectPart } from "../../base/bisect.ts";
+import { DynError } from "../../base/errors.ts";
 import { isContiguous, type TensorMeta } from "../../graph/meta.ts";
 import { type Graph, Node } from "../../graph/node.ts";
 import { placeOfNode } from "../../graph/place.ts";
@@ -84,8 +85,15 @@ function replaceByConstant(graph: Graph, node: Node, by: { meta: TensorMeta; val
   }
   const results = () => outputsOf(graph).map((each) => each instanceof Node ? each.meta.value : each);
   const promised = results();
-  for (const user of node.replaceAllUsesWith(constant)) refreshMeta(user);
-  if (results().every((value, k) => value === promised[k])) return true;
+  let isAccepted = true;
+  try {
+    for (const user of node.replaceAllUsesWith(constant)) refreshMeta(user);
+  } catch (error) {
+    if (!(error instanceof DynError)) throw error;
+    // A view that the strides of the program allow
+    isAccepted = false;
+  }
+  if (isAccepted && results().every((value, k) => value === promised[k])) return true;
   for (const user of constant.replaceAllUsesWith(node)) refreshMeta(user);
   graph.erase(constant);
   return false;
