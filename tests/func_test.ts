@@ -3,6 +3,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   autograd,
   compile,
+  compiler,
   DynError,
   func,
   isTensor,
@@ -233,7 +234,11 @@ Deno.test("reverse mode refuses writes to what it differentiates by, whatever hi
   for (const backend of [null, "eager", "inductor"]) {
     const as = <F extends (x: Tensor) => unknown>(f: F) => backend === null ? f : compile(f, { backend });
     const made = (): Tensor => vector([1, 2]).requiresGrad_().mul(1);
-    const reverse = [func.grad(written), func.jacrev(written), func.hessian(written)];
+    const broken = (a: Tensor) => {
+      compiler.graphBreak();
+      return written(a);
+    };
+    const reverse = [func.grad(written), func.jacrev(written), func.hessian(written), func.grad(broken)];
     for (const transformed of reverse) {
       assertThrows(() => as((x: Tensor) => transformed(x))(made()), DynError, "a leaf that requires grad");
     }

@@ -198,6 +198,11 @@ export function refusingWrites(view: Tensor): Tensor {
   return view;
 }
 
+/** Returns whether a tensor is a view that refuses writes, or a view of one. */
+export function refusesWrites({ viewState }: Tensor): boolean {
+  return viewState?.steps.some((step) => differentiatedBy.has(step)) ?? false;
+}
+
 /** Throws for leaves that require grad, and their views, while recording. */
 export function checkLeaf(target: Tensor): void {
   if (isViewOfLeaf(target)) {
@@ -205,8 +210,7 @@ export function checkLeaf(target: Tensor): void {
       "Expected a tensor with history but a view of a leaf that requires grad is being used in an in-place operation",
     );
   }
-  const isInView = target.viewState?.steps.some((step) => differentiatedBy.has(step)) ?? false;
-  if (isInView || (target.isLeaf && target.requiresGrad)) {
+  if (refusesWrites(target) || (target.isLeaf && target.requiresGrad)) {
     throw new DynError(
       "Expected a tensor with history but a leaf that requires grad is being used in an in-place operation",
     );

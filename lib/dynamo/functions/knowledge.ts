@@ -140,7 +140,9 @@ function models(): ModelTable {
       value?.kind === "tensor" ? tracedOwnHistory(m, value) : breakGraph("throws", "no tensor"),
   );
   made.call(refusingWrites, (m, { args: [view = UNDEFINED] }) => {
-    if (view.kind === "tensor" && view.node) m.output.differentiatedBy.add(view.node);
+    if (view.kind === "tensor" && view.node) {
+      m.output.differentiatedBy.set(view.node, m.output.whereabouts.step());
+    }
     return view;
   });
   made.call(isTraced, () => constant(true));

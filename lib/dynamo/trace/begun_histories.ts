@@ -9,6 +9,7 @@ import { breakGraph } from "../break_reasons.ts";
 import type { TensorValue } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { OutputGraph } from "./output_graph.ts";
+import { leaveToTape } from "./in_place.ts";
 import { shownNode } from "./shown_nodes.ts";
 
 /** Lets gradients flow to a tensor without history that the trace has created. */
@@ -50,6 +51,9 @@ export function keepHistories({ output }: Interpreter, target: Node): void {
 
 /** Restarts the trace if a history that it began would outlive the graph, to break where it begins. */
 export function refuseOutliving(m: Interpreter, output: OutputGraph, results: readonly Node[]): void {
+  for (const result of results) {
+    leaveToTape(m, result, "a tensor that a transform differentiates by is a result of the graph");
+  }
   if (output.begun.length === 0) return;
   for (const result of results) {
     if (!output.tensors.get(result)?.requiresGrad) continue;

@@ -9,7 +9,7 @@ import type { Node } from "../../graph/node.ts";
 import type { ComposedMeta } from "../../ops/composition.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
 import { sameShape } from "../../ops/shapes.ts";
-import { isViewOfLeaf } from "../../tensor/inplace.ts";
+import { isViewOfLeaf, refusesWrites } from "../../tensor/inplace.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import type { Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -35,22 +35,26 @@ export function checkInplace(target: GraphValue, result: Inferred): void {
  * tape.
  */
 export function checkLeaf(m: Interpreter, target: GraphValue): void {
-  for (
-    let at: Node | undefined = target.node;
-    at;
-    at = aliasesArgument(at) ? [...at.inputs()][0] : undefined
-  ) {
-    if (m.output.differentiatedBy.has(at)) {
-      breakGraph("gradientState", "a tensor that a transform differentiates by is written to");
-    }
-  }
+  leaveToTape(m, target.node, "a tensor that a transform differentiates by is written to");
   const root = shownInput(target.node, { detached: false });
   const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
   // A tensor that requires grad because of a write in the graph has a history
   if (!real?.requiresGrad || !source) return;
   if (real.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
   if (isViewOfLeaf(real)) refuseCall("an in-place operation on a view of a leaf that requires grad");
+  if (refusesWrites(real)) refuseCall("an in-place operation on what a transform differentiates by");
   m.output.guard({ kind: "made", source });
+}
+
+/**
+ * Restarts the trace for a view of what a transform differentiates by, to break where that begins to refuse writes: from
+ * there on the tensor exists, and the tape refuses them.
+ */
+export function leaveToTape(m: Interpreter, node: Node, detail: string): void {
+  for (let at: Node | undefined = node; at; at = aliasesArgument(at) ? [...at.inputs()][0] : undefined) {
+    const step = m.output.differentiatedBy.get(at);
+    if (step !== undefined) m.restartAt(step, { kind: "gradientState", detail });
+  }
 }
 
 /** Breaks the graph at a write after which the tape gives a history to a view that was created without one. */

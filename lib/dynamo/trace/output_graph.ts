@@ -94,8 +94,8 @@ export class OutputGraph {
   readonly begun: TensorValue[] = [];
   /** Those of transforms that have returned. */
   readonly ended: Set<Node> = new Set();
-  /** Views that transforms differentiate by. */
-  readonly differentiatedBy: Set<Node> = new Set();
+  /** Views that transforms differentiate by, and the instructions that made them refuse writes. */
+  readonly differentiatedBy: Map<Node, number> = new Map();
   /** Copies that stand for tensors to differentiate with respect to: a write to one would be lost. */
   readonly copiesOfLeaves: Set<Node> = new Set();
   /** Placeholders that pass in numbers. */
