@@ -161,9 +161,10 @@ Deno.test("tensors of changing numbers in bodies of higher-order operations, and
 Deno.test("whether numbers of a list are whole decides the type of a tensor in each call", () => {
   const program = (x: Tensor, n: number) => x.mul(tensor([n, 2]).div(4, { roundingMode: "floor" }));
   const c = capture(program), x = tensor([1, 2], { dtype: "float32" });
-  for (const n of [5, 6.5, 7, 8.25, 9, 11]) {
+  for (const n of [5, 6.5, 7, 8.25, 9, 11, 2 ** 40, -(2 ** 41), 2 ** 63, -(2 ** 63), -(2 ** 64), 1e30]) {
     assertEquals(c.run(x, n).tolist(), program(x, n).tolist(), `${n}`);
-    assertEquals(tensor([n, 2]).dtype, Number.isInteger(n) ? "int64" : "float32");
+    const isWhole = Number.isInteger(n) && n >= -(2 ** 63) && n < 2 ** 63;
+    assertEquals(tensor([n, 2]).dtype, isWhole ? "int64" : "float32");
   }
 });
 

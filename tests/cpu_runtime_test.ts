@@ -176,6 +176,7 @@ test("large products keep numbers of any size, infinity and NaN", () => {
     [times(2 ** -60), times(2 ** -60)],
     [times(2 ** 127.9), times(2 ** -30)],
     [powers(-140, 20), powers(-60, 60)],
+    [times(2 ** -120), times(2 ** 55)],
     [any, powers(-149, 0)],
     [(x, random) => random() > 0.499 ? Infinity : x, any],
     [any, (x, random) => random() > 0.4999 ? NaN : x],

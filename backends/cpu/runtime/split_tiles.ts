@@ -43,7 +43,7 @@ INL void end_tiles() { asm volatile("tilerelease"); }
 // left of numbers after their first part.
 typedef unsigned Words __attribute__((vector_size(VECTOR_BYTES)));
 struct Range { Words low, high, rest; };
-enum { TINY = 1, WILD = 2, REST = 4 };   // elements below 2⁻⁵⁰, and from 2⁶⁰ on, and of more than one part
+enum { TINY = 1, WILD = 2, REST = 4, LARGE = 8 };   // elements below 2⁻⁵⁰, from 2⁶⁰ on, of more than one part, and from 2¹² on
 INL Range no_range() { return {~(Words) {}, (Words) {}, (Words) {}}; }
 INL unsigned magnitude(int exponent) { return (unsigned) (127 + exponent) << 24; }
 INL void widen(Range& range, V x) {
@@ -54,7 +54,7 @@ INL void widen(Range& range, V x) {
 INL int flags_of(const Range& range) {
   unsigned low = ~0u, high = 0, rest = 0;
   for (int i = 0; i < VL; i++) rest |= range.rest[i], low = range.low[i] < low ? range.low[i] : low, high = range.high[i] > high ? range.high[i] : high;
-  return (low < magnitude(-50) ? TINY : 0) | (high >= magnitude(60) ? WILD : 0) | (rest ? REST : 0);
+  return (low < magnitude(-50) ? TINY : 0) | (high >= magnitude(60) ? WILD : 0) | (rest ? REST : 0) | (high >= magnitude(12) ? LARGE : 0);
 }
 
 // Writes a row of a step's tiles: elements of x in the lower, of y in the upper half of each word. Parts are rounded to
@@ -148,10 +148,12 @@ INL bool split_pays(L m, L n, L k) {
   return rows * cols * depth * (1.2 * 6 / 512) + 0.8 * (rows + cols) * depth + 0.6 * rows * cols < (double) m * n * k * (1.25 / (2 * VL));
 }
 // Whether results of operands with these flags may be wrong. Where every product of a result is below 2⁻¹⁰⁰, terms that
-// count are among those read as zero; else only terms that do not.
+// count are among those read as zero; else only terms that do not, unless large elements are multiplied by ones so tiny that
+// parts of them are subnormal.
 INL bool are_lost(int flags, const T* c, L rows, L cols) {
   if (flags & WILD) return true;
   if (!(flags & TINY)) return false;
+  if (flags & LARGE) return true;
   unsigned low = ~0u;
   for (L i = 0; i < rows; i++) for (L j = 0; j < cols; j += VL) {
     const Words twice = (Words) ld(c + i * 2 * SIDE + j) * 2;

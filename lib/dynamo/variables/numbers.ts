@@ -2,6 +2,7 @@
  * Arithmetic on numbers that differ between calls. A number becomes a constant if the trace depends on its value.
  * Invariant: the exact value is JavaScript's; the size beside it exists only if integer arithmetic yields the same.
  */
+import { isWhole } from "../../base/dtype.ts";
 import { invariant } from "../../base/errors.ts";
 import { hintOf, isAtMost, isEqual, isLess, isUnbacked, specialize } from "../../sym/decide.ts";
 import { add, boundsOf, type Dim, floorDiv, max, min, mod, mul, sub } from "../../sym/expr.ts";
@@ -12,6 +13,7 @@ import {
   expressionSize,
   type HostBinary,
   type HostExpression,
+  type HostMath,
   isHostMath,
   isWholeNumber,
   shared,
@@ -323,27 +325,28 @@ export interface NumberLeaf {
   readonly dim?: NumberValue["dim"];
 }
 
-/** Relies on whether all numbers are integers, which decides on a type: a single one that is not suffices. */
+const math = (name: HostMath, ...args: HostExpression[]): HostExpression => ({ kind: "math", name, args });
+const literal = (value: number): HostExpression => ({ kind: "literal", value });
+/** The integers of int64 as numbers lie between these. */
+const LEAST = literal(-(2 ** 63)), GREATEST = literal(2 ** 63 - 1024);
+
+/** Relies on whether all numbers are integers of int64, which decides on a type: a single one that is not suffices. */
 export function relyOnWholeness(
   output: OutputGraph,
   numbers: readonly NumberLeaf[],
 ): void {
-  const isFraction = ({ hint }: NumberLeaf) => !Number.isInteger(hint);
+  const isFraction = ({ hint }: NumberLeaf) => !isWhole(hint);
   if (numbers.some((each) => each.expression.kind === "literal" && isFraction(each))) return;
   const decisive = numbers.find(isFraction);
   for (const { expression, hint, dim } of decisive ? [decisive] : numbers) {
     if (dim || isWholeNumber(expression) || expression.kind === "literal") continue;
-    // Subtracting the truncated number yields 0 for integers alone, and NaN for values that are not finite
-    const rest: HostExpression = {
-      kind: "binary",
-      operator: "-",
-      left: expression,
-      right: { kind: "math", name: "trunc", args: [expression] },
-    };
+    const nearest = math("max", LEAST, math("min", GREATEST, math("trunc", expression)));
+    // Subtracting the nearest integer of int64 yields 0 for these alone, and NaN for NaN
+    const rest: HostExpression = { kind: "binary", operator: "-", left: expression, right: nearest };
     output.guard({
       kind: "expression",
-      expression: { kind: "binary", operator: "===", left: rest, right: { kind: "literal", value: 0 } },
-      expected: Number.isInteger(hint),
+      expression: { kind: "binary", operator: "===", left: rest, right: literal(0) },
+      expected: isWhole(hint),
     });
   }
 }
