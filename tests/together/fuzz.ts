@@ -4,3 +4,4 @@ import "../fuzz/fuzzer_test.ts";
 import "../fuzz/language_test.ts";
 import "../fuzz/supervisor_test.ts";
 import "../fuzz/tensor_programs_test.ts";
+import "../fuzz/transforms_test.ts";
