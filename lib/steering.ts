@@ -9,6 +9,7 @@ import * as dataParallel from "./distributed/data_parallel.ts";
 import { canDrop } from "./distributed/fully_shard.ts";
 import * as distributed from "./distributed/mod.ts";
 import { markFunction } from "./dynamo/mod.ts";
+import { TensorDispatchMode } from "./tensor/overrides.ts";
 
 const STEERING: readonly object[] = [
   compile,
@@ -44,6 +45,8 @@ const STEERING: readonly object[] = [
   dataParallel.beginPassOnHost,
   dataParallel.endPassOnHost,
   dataParallel.takeGradientOnHost,
+  // The calls of its body are for the mode, not for a graph
+  TensorDispatchMode.prototype.run,
   ...Object.values(distributed).filter((each) => typeof each === "function"),
 ];
 

@@ -150,6 +150,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "lib/tensor/inplace.ts": "counted",
   "lib/tensor/resize.ts": "counted",
   "lib/tensor/tensor.ts": "counted",
+  "lib/tensor/tensor_subclass.ts": "instances that are new",
   "lib/tensor/undo.ts": "counted",
 };
 

@@ -1,11 +1,11 @@
 /**
  * The entry point for starting programs, used by all runners of graphs and ops. Invariant: a watcher sees every start
- * on every device, with the cost of each kernel; without one a start is a plain call.
+ * on every device, with the cost of each kernel; without one a start is a plain call. It loads nothing, because the
+ * command line watches before the settings are read.
  */
 import type { Sym } from "../sym/expr.ts";
 import type { CompiledProgram, DeviceName, ProgramCall } from "./device.ts";
-import { type KernelCost, measure } from "./metrics.ts";
-import type { Program } from "./ir.ts";
+import type { KernelCost } from "./metrics.ts";
 
 /** Costs of a program's kernels, over the program's sizes in the order of a call. */
 export interface ProgramCosts {
@@ -35,12 +35,6 @@ const known = new WeakMap<CompiledProgram, () => ProgramCosts>();
 /** Records the costs of a compiled program; `costs` is evaluated on demand. */
 export function noteCosts(compiled: CompiledProgram, costs: () => ProgramCosts): void {
   known.set(compiled, costs);
-}
-
-/** Returns the costs of a program as passed to a device. */
-export function costsOf(program: Program): ProgramCosts {
-  const { name, sizes } = program;
-  return { name, compile: null, sizes, kernels: measure(program).costs };
 }
 
 /** Runs a program on a device. */

@@ -10,6 +10,7 @@ import { hintOf } from "../sym/decide.ts";
 import { add, type Dim, freeSymbols, max, min, mul, product } from "../sym/expr.ts";
 import { canonicalFormOf } from "./canonical_form.ts";
 import type { BufferId, ExternKernel, Kernel, Loop, Program, Statement } from "./ir.ts";
+import type { ProgramCosts } from "./launch.ts";
 import { isRegion, uniqueNames } from "./regions.ts";
 
 /** The cost of one run of a kernel. */
@@ -70,6 +71,12 @@ export function measure(program: Program): ProgramMetrics {
     operations: total((cost) => cost.operations),
     arenaBytes: hintOf(program.arenaBytes),
   };
+}
+
+/** Returns the costs of a program as passed to a device. */
+export function costsOf(program: Program): ProgramCosts {
+  const { name, sizes } = program;
+  return { name, compile: null, sizes, kernels: measure(program).costs };
 }
 
 /** Counts of a kernel. */

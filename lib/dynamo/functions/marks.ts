@@ -6,7 +6,6 @@ import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
 import { checkFunction, checkOptions } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
-import { TensorDispatchMode } from "../../tensor/overrides.ts";
 import { canReadElements } from "../../tensor/tensor.ts";
 import type { FrameRules } from "./frame_rules.ts";
 
@@ -75,9 +74,6 @@ export function isDynamoCompiling(): boolean {
 markFunction(isDynamoCompiling, { kind: "answers", answer: () => true });
 
 markFunction(canReadElements, { kind: "answers", answer: () => false });
-
-// The calls of its body are for the mode, not for a graph
-markFunction(TensorDispatchMode.prototype.run, { kind: "builtin" });
 
 let exporting = false;
 
