@@ -38,6 +38,24 @@ Deno.test("integers to a negative power are refused, however often the power cha
   }
 });
 
+Deno.test("integers divided by the number 0 are refused, however often the divisor changes", () => {
+  const x = tensor([7, -7], { dtype: "int32" });
+  const divisions: Record<string, (by: number) => Tensor> = {
+    remainder: (by) => x.remainder(by),
+    fmod: (by) => x.fmod(by),
+    floorDivide: (by) => x.floorDivide(by),
+    div: (by) => x.div(by, { roundingMode: "trunc" }),
+    "in place": (by) => x.clone().remainder_(by),
+  };
+  for (const [name, divide] of Object.entries(divisions)) {
+    const compiled = compile(divide, { dynamic: true });
+    for (const by of [2, 3, 4, 5, 6, 7, 8]) {
+      assertEquals(compiled(by).tolist(), divide(by).tolist(), name);
+      for (const each of [divide, compiled]) assertThrows(() => each(0), Error, "nonzero divisor", name);
+    }
+  }
+});
+
 Deno.test("a number beside floats is an input of one graph if the op takes tensors of one type, and beside masks", () => {
   const x = tensor([1.5, -2, 4]), end = ones([3]);
   const programs: ((x: Tensor, weight: number) => Tensor)[] = [

@@ -60,10 +60,10 @@ export interface Param<K extends ParamKind = ParamKind, N extends boolean = bool
   /** Only by name, in the options object. */
   readonly keyword?: boolean;
   /**
-   * Whether lowering treats the scalar as an operand, so that it may be loaded instead of being a constant. "natural":
-   * with integers only if it is not negative, since negative ones are an error.
+   * Whether lowering treats the scalar as an operand, so that it may be loaded instead of being a constant. Next to
+   * integers "natural" excludes negative numbers, and "nonzero" 0, which are errors.
    */
-  readonly loadable?: true | "natural";
+  readonly loadable?: true | "natural" | "nonzero";
   /**
    * Whether numbers may be replaced by 0-d tensors of the type of the computation: results and gradients have the same
    * bits.
@@ -91,7 +91,7 @@ export function required<K extends ParamKind>(
   options: {
     variadic?: boolean;
     oneOf?: readonly string[];
-    loadable?: "natural";
+    loadable?: "natural" | "nonzero";
     late?: true;
     complex?: true;
   } = {},

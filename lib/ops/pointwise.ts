@@ -4,7 +4,7 @@
  * converted to the result's type.
  */
 import { DynError } from "../base/errors.ts";
-import { categoryOf, type DType, type DTypeCategory } from "../base/dtype.ts";
+import { categoryOf, type DType, type DTypeCategory, isFloat } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
@@ -285,8 +285,8 @@ export interface BinarySpec {
   readonly range?: readonly [number, number];
   /** The number operand in samples. */
   readonly number?: number;
-  /** Throws for invalid operands of valid types. */
-  readonly check?: (call: { readonly compute: DType; readonly other: OperandOf<TensorMeta> }) => void;
+  /** Whether it divides by `other`, so that integers refuse the number 0. */
+  readonly divides?: boolean;
   /** Whether `other` must be a tensor, as in PyTorch. */
   readonly tensorsOnly?: boolean;
   /** Whether each gradient is one operation, rounded once. */
@@ -322,9 +322,22 @@ function binaryGradient(derivative: BinarySpec["derivative"]): Gradient<BinaryPa
   };
 }
 
+/** Options of a divisor. */
+export const DIVISOR = { late: true, loadable: "nonzero" } as const;
+
+/** Throws if integers are divided by the number 0. */
+export function checkDivisor(dtype: DType, other: OperandOf<TensorMeta>): void {
+  if (!isFloat(dtype) && (other === 0 || other === false)) {
+    throw new DynError(`Expected a nonzero divisor for integers but found ${String(other)}`);
+  }
+}
+
 /** Defines an op of a tensor and a tensor or number. */
 export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
-  const params: BinaryParams = { self: required("tensor"), other: required("operand", { late: true }) };
+  const params: BinaryParams = {
+    self: required("tensor"),
+    other: required("operand", spec.divides ? DIVISOR : { late: true }),
+  };
   const integral = sampleType(spec.accepts) === "int64";
   const define = spec.oneStep ? defineOp<BinaryParams> : defineWideOp<BinaryParams>;
   return define({
@@ -338,7 +351,7 @@ export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
     infer({ self, other }) {
       const { compute, result } = typesOf(spec.rule, [self, other]);
       checkCategory(spec.name, compute, spec.accepts);
-      spec.check?.({ compute, other });
+      if (spec.divides) checkDivisor(compute, other);
       if (spec.tensorsOnly && !isTensor(other)) {
         throw new DynError(`Expected a tensor for other of ${spec.name} but found ${String(other)}`);
       }

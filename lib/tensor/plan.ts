@@ -19,7 +19,7 @@ import type { TensorMeta } from "../graph/meta.ts";
 import type { CompiledProgram } from "../loops/device.ts";
 import { isCreation, takesInplace } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
-import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
+import type { ArgsOf, Param, ParamKind, Params } from "../ops/params.ts";
 import { ALL_OPS } from "../ops/table.ts";
 import { Sym } from "../sym/expr.ts";
 import type { Layout } from "./layout.ts";
@@ -103,8 +103,8 @@ export class OpEntry {
   readonly plans: PlanCache<Plan> = new PlanCache<Plan>();
   /** Plans of compositions. */
   readonly composed: PlanCache<ComposedPlan> = new PlanCache<ComposedPlan>();
-  /** Parameters whose numbers may be loaded, and whether they must be nonnegative integers next to integer tensors. */
-  readonly loadable: readonly { readonly param: string; readonly natural: boolean }[];
+  /** Parameters whose numbers may be loaded, and which of them may be next to integer tensors. */
+  readonly loadable: readonly { readonly param: string; readonly kind: Param["loadable"] }[];
   /** Of views: the positions of results, by signature with offsets; null if the call copies. */
   readonly views = new Map<string, readonly ViewPlace[] | null>();
   /** Signatures whose arguments `infer` accepted, for compositions. */
@@ -115,7 +115,7 @@ export class OpEntry {
     this.takesInplace = takesInplace(definition);
     this.loadable = definition.checksNumbers ? [] : Object.entries(definition.params)
       .filter(([, { kind, loadable }]) => kind === "operand" || loadable)
-      .map(([param, { loadable }]) => ({ param, natural: loadable === "natural" }));
+      .map(([param, { loadable }]) => ({ param, kind: loadable }));
     this.slots = Object.entries(definition.params).map(([name, { kind }]) => ({
       name,
       kind,
@@ -227,12 +227,13 @@ function numbersToLoad(entry: OpEntry, args: TensorArgs): LoadedNumber[] {
     } else if (isFloat(dtype)) integers = false;
   }
   if (!dims) return [];
-  return entry.loadable.flatMap(({ param, natural }): LoadedNumber[] => {
+  return entry.loadable.flatMap(({ param, kind }): LoadedNumber[] => {
     const value = args[param];
     // An integer cannot be -0
     if (typeof value !== "number" || !Number.isFinite(value) || Object.is(value, -0)) return [];
     if (Number.isInteger(value)) {
-      const least = natural && integers ? 0 : low;
+      const least = kind === "natural" && integers ? 0 : low;
+      if (kind === "nonzero" && integers && value === 0) return [];
       return value >= least && value <= high ? [{ param, dtype: "int32" }] : [];
     }
     if (double) return [{ param, dtype: "float64" }];

@@ -18,6 +18,8 @@ import { knownPower } from "./known_power.ts";
 import {
   binary,
   binarySamples,
+  checkDivisor,
+  DIVISOR,
   type OperandOf,
   pointwise,
   pointwiseMeta,
@@ -160,13 +162,6 @@ function floorDivide<V>(o: ScalarOps<V>, a: V, b: V): V {
 }
 
 /** a / b in the given rounding mode, both of one type. */
-/** Throws if integers are divided by the number 0. */
-function checkDivisor(dtype: DType, other: OperandOf<TensorMeta>): void {
-  if (!isFloat(dtype) && (other === 0 || other === false)) {
-    throw new DynError(`Expected a nonzero divisor for integers but found ${String(other)}`);
-  }
-}
-
 function divide<V>(o: Body<V>, a: V, b: V, mode: string | null): V {
   const integers = isInteger(o.dtypeOf(a));
   if (mode === null) return o.div(a, b);
@@ -180,7 +175,7 @@ const div = lowerWideOp({
   doc: 'self / other; integers give floats unless `roundingMode` is "trunc" or "floor". As `torch.div`.',
   params: {
     self: required("tensor"),
-    other: required("operand", { late: true }),
+    other: required("operand", DIVISOR),
     roundingMode: nullable("string", { keyword: true, oneOf: ["trunc", "floor"] }),
   },
   inplace: true,
@@ -229,7 +224,7 @@ const floorDivideOp = binary({
   doc: "floor(self / other) in the promoted type, as `torch.floor_divide`.",
   rule: "promote",
   accepts: ["integer", "float"],
-  check: ({ compute, other }) => checkDivisor(compute, other),
+  divides: true,
   body: (o, a, b) => divide(o, a, b, "floor"),
   derivative: "it is constant almost everywhere",
   range: [0.5, 3],
@@ -240,7 +235,7 @@ const remainder = binary({
   doc: "self − other · floor(self / other): the remainder with the sign of `other`, as `torch.remainder`.",
   rule: "promote",
   accepts: ["integer", "float"],
-  check: ({ compute, other }) => checkDivisor(compute, other),
+  divides: true,
   body: (o, a, b) => o.floorMod(a, b),
   derivative: {
     reads: ["self", "other"],
@@ -255,7 +250,7 @@ const fmod = binary({
   doc: "The remainder with the sign of `self`, as `torch.fmod`.",
   rule: "promote",
   accepts: ["integer", "float"],
-  check: ({ compute, other }) => checkDivisor(compute, other),
+  divides: true,
   body: (o, a, b) => o.truncMod(a, b),
   derivative: {
     reads: ["self", "other"],
