@@ -3,18 +3,8 @@
  * on every device, with the cost of each kernel; without one a start is a plain call. It loads nothing, because the
  * command line watches before the settings are read.
  */
-import type { Sym } from "../sym/expr.ts";
 import type { CompiledProgram, DeviceName, ProgramCall } from "./device.ts";
-import type { KernelCost } from "./metrics.ts";
-
-/** Costs of a program's kernels, over the program's sizes in the order of a call. */
-export interface ProgramCosts {
-  readonly name: string;
-  /** The compilation that created it; null: none. */
-  readonly compile: string | null;
-  readonly kernels: readonly KernelCost[];
-  readonly sizes: readonly Sym[];
-}
+import type { ProgramCosts } from "./metrics.ts";
 
 /** One launch of a program. */
 export interface Launch {

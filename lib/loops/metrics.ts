@@ -7,10 +7,9 @@ import { itemSize } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import { sameList } from "../base/lists.ts";
 import { hintOf } from "../sym/decide.ts";
-import { add, type Dim, freeSymbols, max, min, mul, product } from "../sym/expr.ts";
+import { add, type Dim, freeSymbols, max, min, mul, product, type Sym } from "../sym/expr.ts";
 import { canonicalFormOf } from "./canonical_form.ts";
 import type { BufferId, ExternKernel, Kernel, Loop, Program, Statement } from "./ir.ts";
-import type { ProgramCosts } from "./launch.ts";
 import { isRegion, uniqueNames } from "./regions.ts";
 
 /** The cost of one run of a kernel. */
@@ -21,6 +20,15 @@ export interface KernelCost {
   readonly bytesWritten: Dim;
   /** Scalar operations, and two per multiply-add of matrix products and convolutions. */
   readonly operations: Dim;
+}
+
+/** Costs of a program's kernels, over the program's sizes in the order of a call. */
+export interface ProgramCosts {
+  readonly name: string;
+  /** The compilation that created it; null: none. */
+  readonly compile: string | null;
+  readonly kernels: readonly KernelCost[];
+  readonly sizes: readonly Sym[];
 }
 
 /** Counts of one program. */
