@@ -7,7 +7,9 @@ import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { type DType, getDefaultDtype, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import type { DeviceName } from "../loops/device.ts";
-import { arange, i0, ones, zerosLike } from "./generated_functions.ts";
+import { cosines, kaiser, triangle } from "../ops/fourier/window_functions.ts";
+import { ops } from "./eager.ts";
+import { arange, ones } from "./generated_functions.ts";
 import type { Tensor } from "./tensor.ts";
 
 /** Options of every window. */
@@ -58,15 +60,11 @@ function windowOf<O extends object>(
 }
 
 /** Σ (−1)ᵏ·aₖ·cos(2πk·i/last). */
-function cosines({ at, last }: Places, factors: readonly number[]): Tensor {
-  return factors.reduce(
-    (sum, a, k) => sum.add(at.mul(2 * Math.PI * k / last).cos().mul(k % 2 === 0 ? a : -a)),
-    zerosLike(at),
-  );
-}
+const alternating = ({ at, last }: Places, factors: readonly number[]): Tensor =>
+  cosines(ops, at, last, factors.map((a, k) => k % 2 === 0 ? a : -a));
 
 const cosineSum = (name: string, factors: readonly number[]): Window =>
-  windowOf(name, {}, (places) => cosines(places, factors));
+  windowOf(name, {}, (places) => alternating(places, factors));
 
 /** An option without a value of its own. */
 const NONE: { readonly center: number | null } = { center: null };
@@ -74,7 +72,7 @@ const NONE: { readonly center: number | null } = { center: null };
 /** Windows, like `torch.signal.windows`. */
 export const windows = {
   /** 1 − |2i/last − 1|: a triangle. */
-  bartlett: windowOf("bartlett", {}, ({ at, last }) => at.mul(2 / last).sub(1).abs().neg().add(1)),
+  bartlett: windowOf("bartlett", {}, ({ at, last }) => triangle(ops, at, last)),
   /** 0.42 − 0.5·cos(2πi/last) + 0.08·cos(4πi/last). */
   blackman: cosineSum("blackman", [0.42, 0.5, 0.08]),
   /** sin(π(i + ½)/(last + 1)). */
@@ -106,7 +104,7 @@ export const windows = {
   generalHamming: windowOf(
     "generalHamming",
     { alpha: 0.54 },
-    (places, { alpha }) => cosines(places, [alpha, 1 - alpha]),
+    (places, { alpha }) => alternating(places, [alpha, 1 - alpha]),
   ),
   /** 0.54 − 0.46·cos(2πi/last). */
   hamming: cosineSum("hamming", [0.54, 0.46]),
@@ -115,8 +113,7 @@ export const windows = {
   /** I₀(beta·√(1 − (2i/last − 1)²)) / I₀(beta). */
   kaiser: windowOf("kaiser", { beta: 12 }, ({ at, last }, { beta }) => {
     checkAtLeast("beta of signal.windows.kaiser", beta, 0);
-    const x = at.mul(2 / last).sub(1), width = x.square().neg().add(1).clampMin(0).sqrt();
-    return i0(width.mul(beta)).div(i0(zerosLike(at).add(beta)));
+    return kaiser(ops, at, last, beta);
   }),
   /** The cosine window of four terms by Nuttall (1981) with continuous first derivative. */
   nuttall: cosineSum("nuttall", [0.3635819, 0.4891775, 0.1365995, 0.0106411]),

@@ -24,12 +24,29 @@ interface WindowSpec {
 }
 
 /** Σ cₖ·cos(2πk·i/last). */
-function cosines<T extends TensorLike>(o: OpApi<T>, at: T, last: number, factors: readonly number[]): T {
+export function cosines<T extends TensorLike>(
+  o: OpApi<T>,
+  at: T,
+  last: number,
+  factors: readonly number[],
+): T {
   const [constant = 0, ...others] = factors;
   return others.reduce<T>(
     (sum, factor, k) => o.add(sum, o.mul(o.cos(o.mul(at, 2 * Math.PI * (k + 1) / last)), factor)),
     o.fullLike(at, constant),
   );
+}
+
+/** 1 − |2i/last − 1|. */
+export function triangle<T extends TensorLike>(o: OpApi<T>, at: T, last: number): T {
+  return o.add(o.neg(o.abs(o.add(o.mul(at, 2 / last), -1))), 1);
+}
+
+/** I₀(beta·√(1 − (2i/last − 1)²)) / I₀(beta). */
+export function kaiser<T extends TensorLike>(o: OpApi<T>, at: T, last: number, beta: number): T {
+  const x = o.add(o.mul(at, 2 / last), -1);
+  const width = o.sqrt(o.clampMin(o.add(o.neg(o.mul(x, x)), 1), 0));
+  return o.div(o.i0(o.mul(width, beta)), o.i0(o.fullLike(at, beta)));
 }
 
 function windowOp({ name, torch, about, extra, of }: WindowSpec) {
@@ -101,17 +118,13 @@ export const windowFunctions = {
     torch: "bartlett_window",
     about: "1 − |2i/n − 1|: a triangle.",
     extra: {},
-    of: (o, at, { last }) => o.add(o.neg(o.abs(o.add(o.mul(at, 2 / last), -1))), 1),
+    of: (o, at, { last }) => triangle(o, at, last),
   }),
   kaiserWindow: windowOp({
     name: "kaiserWindow",
     torch: "kaiser_window",
     about: "I₀(beta·√(1 − (2i/n − 1)²)) / I₀(beta).",
     extra: { beta: 12 },
-    of(o, at, { last, extra }) {
-      const beta = extra["beta"] ?? 0, x = o.add(o.mul(at, 2 / last), -1);
-      const width = o.sqrt(o.clampMin(o.add(o.neg(o.mul(x, x)), 1), 0));
-      return o.div(o.i0(o.mul(width, beta)), o.i0(o.fullLike(at, beta)));
-    },
+    of: (o, at, { last, extra }) => kaiser(o, at, last, extra["beta"] ?? 0),
   }),
 } as const;
