@@ -11,7 +11,7 @@ import type { BufferView, ConvGeometry, ExternKernel, Kernel, LoopKernel, Progra
 import { axesOf, loopOver, symbolsOf, wrapLoops } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/record.ts";
 import { resultKernels } from "./convolution_results.ts";
-import { replaceKernels } from "./kernels.ts";
+import { isOfFloats, replaceKernels } from "./kernels.ts";
 import { asForward } from "./packed_filters.ts";
 import { pixelOrZero } from "./pixels.ts";
 import { axisOf } from "./strip_mining.ts";
@@ -35,9 +35,6 @@ export function depthwiseConvolutions(program: Program, { grid, kernelBuffers }:
 }
 
 type Convolution = ExternKernel & { readonly call: ConvGeometry };
-
-const isOfFloats = ({ inputs, outputs }: ExternKernel, { buffers }: Program): boolean =>
-  [...inputs, ...outputs].every(({ buffer }) => buffers[buffer]?.dtype === "float32");
 
 /** Returns whether filters have one channel for each group, and few enough taps. */
 const isDepthwise = (filter: BufferView | undefined, { groups }: ConvGeometry): boolean =>

@@ -8,7 +8,7 @@ import { add, boundsOf, ceilDiv, type Dim, floorDiv, min, mod, mul, product, sub
 import type { BufferView, ConvGeometry, ExternKernel, Kernel, LoopKernel, Program } from "../loops/ir.ts";
 import { axesOf, symbolsOf } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/record.ts";
-import { type MakeTemporary, replaceWithTemporaries, roomIn, rowMajor } from "./kernels.ts";
+import { isOfFloats, type MakeTemporary, replaceWithTemporaries, roomIn, rowMajor } from "./kernels.ts";
 import { pixelOrZero } from "./pixels.ts";
 import { sideBySide } from "./split_products.ts";
 import type { Target } from "./target.ts";
@@ -21,11 +21,9 @@ export function foldedGradients(program: Program, { grid }: Target): Program {
   if (!grid) return program;
   return replaceWithTemporaries(program, (kernel, temporary) => {
     if (kernel.kind !== "extern" || kernel.call.op !== "convBackwardInput") return [kernel];
-    const { call, inputs, outputs } = kernel, [grad, filter] = inputs;
-    const isOfFloats = [...inputs, ...outputs].every(({ buffer }) =>
-      program.buffers[buffer]?.dtype === "float32"
-    );
-    if (!grad || !filter || !isOfFloats || !isFoldable(call, filter) || !isWhole(grad)) return [kernel];
+    const { call, inputs: [grad, filter] } = kernel;
+    if (!grad || !filter || !isOfFloats(kernel, program)) return [kernel];
+    if (!isFoldable(call, filter) || !isWhole(grad)) return [kernel];
     const bytes = mul(4, product([...filter.shape.slice(1), ...[0, 2, 3].map((d) => grad.shape[d] ?? 1)]));
     return boundsOf(bytes)[1] <= roomIn(program, grid) ? folded({ ...kernel, call }, temporary) : [kernel];
   }, "replaced");

@@ -109,8 +109,7 @@ export const PASSES: readonly Pass[] = [...KERNEL_PASSES, ...PROGRAM_PASSES];
  */
 export function generate(program: Program, target: Target): Program {
   const run = (check: (made: Program, pass: string) => void): Program => {
-    const own = target.grid === null ? KERNEL_PASSES : [],
-      rest = target.grid === null ? PROGRAM_PASSES : PASSES;
+    const [own, rest] = target.grid === null ? [KERNEL_PASSES, PROGRAM_PASSES] : [[], PASSES];
     const through = (passes: readonly Pass[], from: Program): Program =>
       passes.filter((pass) => pass.applies(target)).reduce<Program>((before, pass) => {
         const after = pass.run(before, target);

@@ -55,6 +55,10 @@ export function rewriteNests(program: Program, rewrite: Rewrite, around: Rewrite
   );
 }
 
+/** Returns whether a library call reads and writes float32 alone. */
+export const isOfFloats = ({ inputs, outputs }: ExternKernel, { buffers }: Program): boolean =>
+  [...inputs, ...outputs].every(({ buffer }) => buffers[buffer]?.dtype === "float32");
+
 /** A buffer as a row-major tensor. */
 export const rowMajor = (buffer: BufferId, shape: readonly Dim[]): BufferView => ({
   buffer,

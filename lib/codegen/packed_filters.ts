@@ -1,16 +1,15 @@
 /**
  * Repacks convolution filters: by taps with output channels adjacent, for devices that convolve patches of images, or
  * transformed (Winograd 1980), for devices that save products that way, with transforms of images in workgroups or in
- * memory. This includes gradients with respect to images,
- * which are convolutions of output gradients with flipped filters. Invariant: sums are over the same products, in an
- * order that depends only on sizes.
+ * memory. This includes gradients with respect to images, which are convolutions of output gradients with flipped
+ * filters. Invariant: sums are over the same products, in an order that depends only on sizes.
  */
 import { InternalError } from "../base/errors.ts";
 import { add, type Dim, mul, product, sub } from "../sym/expr.ts";
 import type { BufferView, ExternKernel, Kernel, LoopKernel, Program } from "../loops/ir.ts";
 import { axesOf, wrapLoops } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/record.ts";
-import { type MakeTemporary, replaceWithTemporaries, roomIn, rowMajor } from "./kernels.ts";
+import { isOfFloats, type MakeTemporary, replaceWithTemporaries, roomIn, rowMajor } from "./kernels.ts";
 import type { Target } from "./target.ts";
 import { transformedKernels } from "./winograd.ts";
 
@@ -20,9 +19,7 @@ export function packedFilters(program: Program, { grid, kernelBuffers }: Target)
   return replaceWithTemporaries(program, (kernel, temporary) => {
     const isWeight = kernel.kind === "extern" && kernel.call.op === "convBackwardWeight";
     const forward = kernel.kind === "loops" ? undefined : isWeight ? kernel : asForward(kernel);
-    const isOfFloats = [...forward?.inputs ?? [], ...forward?.outputs ?? []]
-      .every(({ buffer }) => program.buffers[buffer]?.dtype === "float32");
-    if (!forward || !isOfFloats || !("groups" in forward.call)) return [kernel];
+    if (!forward || !isOfFloats(forward, program) || !("groups" in forward.call)) return [kernel];
     const side = grid.transforms(forward, roomIn(program, grid)), { call } = forward;
     if (side) return transformedKernels({ ...forward, call }, { side, temporary, kernelBuffers });
     const layout = isWeight ? undefined : grid.filters(forward);

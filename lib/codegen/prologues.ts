@@ -23,8 +23,8 @@ import {
   canonicalFormOf,
   expectEquivalent,
   recordEquivalent,
-  renameBuffers,
 } from "../loops/canonical_form.ts";
+import { renameBuffers } from "../loops/moved_buffers.ts";
 import { axesOf, coefficientOf, substituteIndices, wrapLoops } from "../loops/nest.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { allOf, indirect, usesOf } from "../loops/uses.ts";

@@ -11,7 +11,7 @@ import { type BufferOperand, flatIndex, Recorder, type Value } from "../loops/re
 import type { ScalarOps } from "../loops/scalar.ts";
 import { add, type Dim, freeSymbols, mul, sub, symbol } from "../sym/expr.ts";
 import { weigh } from "./cost.ts";
-import type { Place } from "../loops/moved_kernel.ts";
+import type { Place } from "../loops/moved_buffers.ts";
 import { type Label, type LazyTensor, makeLoader } from "./tensors.ts";
 
 /** The work itself, as functions over a recorder. Index lists follow `sizes` and `over`. */

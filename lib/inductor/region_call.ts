@@ -9,7 +9,7 @@ import type { BufferOperand } from "../loops/record.ts";
 import { add } from "../sym/expr.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { RegionWork } from "./computation.ts";
-import type { Place } from "../loops/moved_kernel.ts";
+import type { Place } from "../loops/moved_buffers.ts";
 import type { Label, Storage } from "./tensors.ts";
 import type { WorkPlan } from "./work_plan.ts";
 

@@ -3,9 +3,9 @@
  * call needs is removed from the whole program.
  */
 import { InternalError } from "../base/errors.ts";
-import { expectEquivalent } from "../loops/canonical_form.ts";
 import type { BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
-import { movedKernel, type Place } from "../loops/moved_kernel.ts";
+import type { Place } from "../loops/moved_buffers.ts";
+import { copiedKernel } from "../loops/moved_kernel.ts";
 import { isRegion, type RegionKernel, regionKernel } from "../loops/regions.ts";
 import { usesOf } from "../loops/uses.ts";
 import type { RegionWork } from "./computation.ts";
@@ -23,11 +23,7 @@ export function regionKernels(
   if (arena !== undefined) {
     return [regionKernel(program, (id) => placeOf(id).buffer, arena === null ? undefined : place(arena))];
   }
-  return program.kernels.map((kernel) => {
-    const nest = kernel.kind === "loops" ? kernel : kernel.epilogue;
-    if (nest) expectEquivalent(nest.body);
-    return movedKernel(kernel, placeOf);
-  });
+  return program.kernels.map((kernel) => copiedKernel(kernel, placeOf));
 }
 
 /** Kernels without dead ones: regions compute everything that any of their calls uses. */

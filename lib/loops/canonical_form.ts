@@ -4,7 +4,7 @@
  * their buffers correspond one to one; corresponding buffers have the same type.
  */
 import type { BufferId, Statement } from "./ir.ts";
-import { mapStatements } from "./map_statements.ts";
+import { renameBuffers } from "./moved_buffers.ts";
 
 type Body = readonly Statement[];
 
@@ -52,24 +52,6 @@ function mergedKind(kind: object, places: readonly BufferId[]): object {
   const found = kinds.get(which) ?? {};
   kinds.set(which, found);
   return found;
-}
-
-/** Returns the statements with other buffers. */
-export function renameBuffers(body: Body, place: (id: BufferId) => BufferId): readonly Statement[] {
-  const moved = <T extends { readonly buffer: BufferId }>(each: T): T => ({
-    ...each,
-    buffer: place(each.buffer),
-  });
-  return mapStatements(body, (s) => {
-    if (s.kind === "load" || s.kind === "store") return moved(s);
-    if (s.kind !== "loop" || !s.folds) return s;
-    const folds = s.folds.map(({ values, positions, ...rest }) => ({
-      ...rest,
-      values: moved(values),
-      ...(positions ? { positions: moved(positions) } : {}),
-    }));
-    return { ...s, folds };
-  });
 }
 
 /**

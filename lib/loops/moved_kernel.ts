@@ -1,33 +1,21 @@
 /**
  * Moves kernels to other buffers. Invariant: parts that mention no buffer are shared with the original.
  */
-import type { BufferId, BufferView, Kernel, LoopKernel, Statement } from "./ir.ts";
-import { mapStatements } from "./map_statements.ts";
-import { recordEquivalent } from "./canonical_form.ts";
-import { add, type Dim } from "../sym/expr.ts";
-
-/** Position of a buffer inside another one, in elements. */
-export interface Place {
-  readonly buffer: BufferId;
-  readonly offset: Dim;
-}
+import type { BufferId, BufferView, Kernel, LoopKernel } from "./ir.ts";
+import { expectEquivalent, recordEquivalent } from "./canonical_form.ts";
+import { movedBuffers, type Place } from "./moved_buffers.ts";
+import { add } from "../sym/expr.ts";
 
 /**
  * A kernel with its buffers moved. Kernels known to be equivalent remain so if each buffer moves to the start of its place.
  */
 export function movedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): Kernel {
-  const statements = (body: readonly Statement[]) =>
-    mapStatements(body, (s) => {
-      if (s.kind !== "load" && s.kind !== "store") return s;
-      const { buffer, offset } = placeOf(s.buffer);
-      return { ...s, buffer, index: add(s.index, offset) };
-    });
   const view = (v: BufferView): BufferView => {
     const { buffer, offset } = placeOf(v.buffer);
     return { ...v, buffer, offset: add(v.offset, offset) };
   };
   const loops = (k: LoopKernel): LoopKernel => {
-    const body = statements(k.body);
+    const body = movedBuffers(k.body, placeOf);
     recordEquivalent(k.body, body, (id) => {
       const { buffer, offset } = placeOf(id);
       return offset === 0 ? buffer : null;
@@ -35,10 +23,21 @@ export function movedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): K
     return { ...k, body };
   };
   if (kernel.kind === "loops") return loops(kernel);
+  const { inputs, outputs, epilogue, prologues } = kernel;
   return {
     ...kernel,
-    inputs: kernel.inputs.map(view),
-    outputs: kernel.outputs.map(view),
-    ...(kernel.epilogue ? { epilogue: loops(kernel.epilogue) } : {}),
+    inputs: inputs.map(view),
+    outputs: outputs.map(view),
+    ...(epilogue ? { epilogue: loops(epilogue) } : {}),
+    ...(prologues ? { prologues: prologues.map((each) => ({ ...each, nest: loops(each.nest) })) } : {}),
   };
+}
+
+/** A kernel with its buffers moved, one of several that are equivalent. */
+export function copiedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): Kernel {
+  const nests = kernel.kind === "loops"
+    ? [kernel]
+    : [kernel.epilogue, ...(kernel.prologues ?? []).map(({ nest }) => nest)];
+  for (const nest of nests) if (nest) expectEquivalent(nest.body);
+  return movedKernel(kernel, placeOf);
 }

@@ -6,7 +6,6 @@
 import { InternalError } from "../base/errors.ts";
 import { add, type Dim, type Sym } from "../sym/expr.ts";
 import { laidOut } from "./arena.ts";
-import { expectEquivalent, recordEquivalent, renameBuffers } from "./canonical_form.ts";
 import type {
   Blocks,
   BufferDecl,
@@ -14,10 +13,10 @@ import type {
   BufferView,
   ExternKernel,
   Kernel,
-  LoopKernel,
   Program,
   RegionOp,
 } from "./ir.ts";
+import { copiedKernel } from "./moved_kernel.ts";
 
 /** A call of a region. */
 export type RegionKernel = ExternKernel & { readonly call: RegionOp };
@@ -165,29 +164,9 @@ function kernelsOf(kernel: RegionKernel, made: Program, buffers: BufferDecl[]): 
   return made.kernels.map((each): Kernel => {
     const { originals, blocks } = each;
     return {
-      ...renamed(each, place),
+      ...copiedKernel(each, (id) => ({ buffer: place(id), offset: 0 })),
       ...(blocks ? { blocks: own(blocks) } : {}),
       ...(originals ? { originals: originals.map((at) => first + at) } : {}),
     };
   });
-}
-
-/** A kernel on other buffers, in the form that code generation gives it. */
-function renamed(kernel: Kernel, place: (id: BufferId) => BufferId): Kernel {
-  const nest = (each: LoopKernel): LoopKernel => {
-    expectEquivalent(each.body);
-    const body = renameBuffers(each.body, place);
-    recordEquivalent(each.body, body, place);
-    return { ...each, body };
-  };
-  if (kernel.kind === "loops") return nest(kernel);
-  const view = (each: BufferView): BufferView => ({ ...each, buffer: place(each.buffer) });
-  const { inputs, outputs, epilogue, prologues } = kernel;
-  return {
-    ...kernel,
-    inputs: inputs.map(view),
-    outputs: outputs.map(view),
-    ...(epilogue ? { epilogue: nest(epilogue) } : {}),
-    ...(prologues ? { prologues: prologues.map((each) => ({ ...each, nest: nest(each.nest) })) } : {}),
-  };
 }
