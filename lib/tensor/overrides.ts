@@ -11,7 +11,7 @@ import { OpCall, type OpResult } from "./op_call.ts";
 import { StackedMode } from "./stacked_mode.ts";
 import { modes, type Tensor } from "./tensor.ts";
 
-export { type OpArguments, OpCall, type OpResult } from "./op_call.ts";
+export type { OpArguments, OpCall, OpResult } from "./op_call.ts";
 export { TensorSubclass } from "./tensor_subclass.ts";
 
 /** Passes calls to a mode of the program. */
