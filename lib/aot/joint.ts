@@ -374,7 +374,7 @@ function planOutputs(
   results: Results,
 ): OutputPlan[] {
   const leafOf = new Map<FunctionalTensor, number>();
-  const tensors = [...new Set(outputs.filter(isFunctional))];
+  const sharing = Map.groupBy(new Set(outputs.filter(isFunctional)), ({ storage }) => storage);
   const baseOf = new Map<FunctionalTensor["storage"], number>();
   return outputs.map((leaf, index): OutputPlan => {
     if (leaf instanceof Sym) return { kind: "size", size: leaf };
@@ -382,7 +382,7 @@ function planOutputs(
     const seen = leafOf.get(leaf);
     if (seen !== undefined) return { kind: "same", leaf: seen };
     leafOf.set(leaf, index);
-    const { storage, steps } = leaf;
+    const { storage, steps } = leaf, tensors = sharing.get(storage) ?? [];
     const shown = longestPrefix(leaf, tensors);
     if (shown) {
       return { kind: "leafView", leaf: outputs.indexOf(shown), steps: steps.slice(shown.steps.length) };
@@ -393,7 +393,7 @@ function planOutputs(
         ? { kind: "input", input: storage.input }
         : { kind: "inputView", input: storage.input, steps };
     }
-    const shared = tensors.some((other) => other !== leaf && other.storage === storage);
+    const shared = tensors.length > 1;
     const value = leaf.value(), isView = steps.length > 0 && recorder.requiring.has(value);
     if (!shared && !isView && isDense(leaf.meta)) {
       return { kind: "result", output: results.add(value, leaf.meta) };
@@ -405,8 +405,8 @@ function planOutputs(
 }
 
 /**
- * The tensor with the longest chain of views, among some, that another is a view of. A write gives a view the history
- * of its base, past other views.
+ * The tensor with the longest chain of views, among some of the same memory, that another is a view of. A write gives a
+ * view the history of its base, past other views.
  */
 function longestPrefix(
   { storage, steps, madeAt }: FunctionalTensor,
@@ -414,7 +414,7 @@ function longestPrefix(
 ): FunctionalTensor | undefined {
   if (madeAt !== storage.refreshes) return undefined;
   const shown = tensors.filter((other) =>
-    other.storage === storage && other.steps.length > 0 && other.steps.length < steps.length &&
+    other.steps.length > 0 && other.steps.length < steps.length &&
     other.steps.every((step, k) => step === steps[k])
   );
   return shown.toSorted((a, b) => b.steps.length - a.steps.length)[0];

@@ -368,7 +368,8 @@ export class GraphReplay {
     this.builder.shared = { ...sharedBy(node), ofPass: true };
     const wanted = call.inputs.map((each) => this.historyOf(this.tensor(each)));
     // A gradient that the captured program does not pass on would be lost silently
-    const others = call.complete ? this.leaves.filter((leaf) => !wanted.includes(leaf)) : [];
+    const asked = new Set(wanted),
+      others = call.complete ? this.leaves.filter((leaf) => !asked.has(leaf)) : [];
     const found = this.differentiate(call, [...wanted, ...others]);
     const lost = others.find((_, k) => found[wanted.length + k]);
     if (lost) throw new InternalError(`Expected ${lost.node.name} among the inputs of ${node.name}`);
@@ -385,8 +386,8 @@ export class GraphReplay {
    * Returns the value whose gradient is that of a tensor: an input's initial value, or another tensor's current one.
    */
   historyOf(tensor: FunctionalTensor): GraphValue {
-    const input = this.inputs.find((each) => each.tensor === tensor);
-    return input?.requiresGrad && input.value ? input.value : tensor.value();
+    const input = this.inputs[tensor.storage.input ?? -1];
+    return input?.tensor === tensor && input.requiresGrad && input.value ? input.value : tensor.value();
   }
 
   #inputValue(node: Node, value: NodeValue): unknown {

@@ -283,17 +283,18 @@ class Scheduler {
     const waiting = new Map([...this.#entries.values()].map((e) => [e.id, e.before.size]));
     const early = this.#leadingTo(this.options.first);
     const single = (group: Group | undefined) => group?.kind === "loops" && iterationsOf(group) === 1;
-    const rank = ({ id, order, group }: Entry, follows: boolean) =>
-      early.has(id) ? order - 1e12 : follows && single(group) ? order - 1e6 : order;
-    const ready = [...this.#entries.values()].filter((e) => e.before.size === 0);
+    const rank = ({ id, order }: Entry) => early.has(id) ? order - 1e12 : order;
+    const ready: Entry[] = [];
+    const add = (entry: Entry): void => {
+      let at = ready.length;
+      while (at > 0 && rank(ready[at - 1] ?? entry) > rank(entry)) at--;
+      ready.splice(at, 0, entry);
+    };
+    for (const entry of this.#entries.values()) if (entry.before.size === 0) add(entry);
     const groups: Group[] = [];
     while (ready.length > 0) {
-      let at = 0;
-      const follows = single(groups.at(-1));
-      ready.forEach((entry, i) => {
-        const best = ready[at];
-        if (best && rank(entry, follows) < rank(best, follows)) at = i;
-      });
+      const isNext = ({ id, group }: Entry) => early.has(id) || single(group);
+      const at = single(groups.at(-1)) ? Math.max(0, ready.findIndex(isNext)) : 0;
       const [entry] = ready.splice(at, 1);
       if (!entry) break;
       groups.push(entry.group);
@@ -301,7 +302,7 @@ class Scheduler {
         const left = (waiting.get(id) ?? 0) - 1;
         waiting.set(id, left);
         const next = this.#entries.get(id);
-        if (left === 0 && next) ready.push(next);
+        if (left === 0 && next) add(next);
       }
     }
     return groups;

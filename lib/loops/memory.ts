@@ -113,16 +113,19 @@ class Placed {
     this.#ends.splice(from, 0, offset + bytes);
   }
 
-  /** Returns the lowest offset from `offset` on with so many bytes that are free during a lifetime. */
-  lowest({ first, last }: Lifetime, bytes: number, offset: number): number {
+  /** Returns a search for the lowest offset from one on, never lower than before, that is free during a lifetime. */
+  search({ first, last }: Lifetime, bytes: number): (offset: number) => number {
     const firsts = this.#firsts, lasts = this.#lasts, offsets = this.#offsets, ends = this.#ends;
-    for (let i = 0; i < offsets.length; i++) {
-      const end = ends[i] ?? 0;
-      if (end <= offset || (firsts[i] ?? 0) > last || (lasts[i] ?? 0) < first) continue;
-      if (offset + bytes <= (offsets[i] ?? 0)) break;
-      offset = end;
-    }
-    return offset;
+    let at = 0;
+    return (offset) => {
+      for (; at < offsets.length; at++) {
+        const end = ends[at] ?? 0;
+        if (end <= offset || (firsts[at] ?? 0) > last || (lasts[at] ?? 0) < first) continue;
+        if (offset + bytes <= (offsets[at] ?? 0)) break;
+        offset = end;
+      }
+      return offset;
+    };
   }
 }
 
@@ -148,14 +151,14 @@ class Calendar {
 
   /** Returns the lowest offset with so many bytes that are free during a lifetime. */
   lowest(lifetime: Lifetime, bytes: number): number {
-    const { first, last } = stretchesOf(lifetime);
-    if (last - first >= LONG) return this.#all.lowest(lifetime, bytes, 0);
-    const near = this.#stretches.slice(first, last + 1).filter((list) => list !== undefined);
+    const { first, last } = stretchesOf(lifetime), isLong = last - first >= LONG;
+    const lists = isLong ? [this.#all] : [this.#long, ...this.#stretches.slice(first, last + 1)];
+    const searches = lists.flatMap((list) => list?.search(lifetime, bytes) ?? []);
     let offset = 0;
     // Memory that is free in one list may be taken in another
     for (let before = -1; before < offset;) {
       before = offset;
-      for (const list of [this.#long, ...near]) offset = list.lowest(lifetime, bytes, offset);
+      for (const next of searches) offset = next(offset);
     }
     return offset;
   }

@@ -19,16 +19,23 @@ import { classLabel } from "../variables/wrap.ts";
 /** A fact about one place, and possibly others. */
 export type PlacedFact = Extract<Fact, { readonly source: Source }>;
 
-/** Returns whether a source leads through an object, starting from the places named in `starts`. */
-export function leadsThrough(
-  source: Source,
-  starts: ReadonlySet<string>,
-  objects: ReadonlySet<object>,
-): boolean {
-  for (let at = source;; at = at.base) {
-    if (starts.has(at.name) || (at.kind === "known" && objects.has(at.object))) return true;
-    if (!("base" in at)) return false;
-  }
+/** Places and objects through which sources may lead. */
+export interface Passages {
+  /** Names of places. */
+  readonly starts: ReadonlySet<string>;
+  readonly own: ReadonlySet<object>;
+  /** The sources that have been decided. */
+  readonly leading: Map<Source, boolean>;
+}
+
+/** Returns whether a source leads through one of some places or objects. */
+export function leadsThrough(source: Source, through: Passages): boolean {
+  const { starts, own, leading } = through, known = leading.get(source);
+  if (known !== undefined) return known;
+  const leads = starts.has(source.name) || (source.kind === "known" && own.has(source.object)) ||
+    ("base" in source && leadsThrough(source.base, through));
+  leading.set(source, leads);
+  return leads;
 }
 
 /** Maps places of the subject of one call to those of another. */

@@ -216,7 +216,8 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
     ? new Set<object>()
     : reachable([...roots, ...passed, ...form.identities], m.wrapper);
   if (!outside) return null;
-  const isOwn = (source: Source | null) => source !== null && leadsThrough(source, starts, own);
+  const leading = new Map<Source, boolean>();
+  const isOwn = (source: Source | null) => source !== null && leadsThrough(source, { starts, own, leading });
   const met = form.objects.flatMap((object) => m.wrapper.find(object) ?? []);
   const strays = new Set(met.flatMap(({ source, real }) => real && !isOwn(source) ? [real] : []));
   if (
@@ -230,9 +231,12 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
     else if ("source" in fact && isOwn(fact.source)) facts.push(fact);
   }
   if (distinct.values().some(({ members, others }) => [...members, ...others].some(isOwn))) return null;
+  const places = new Set(facts.map((fact) => (fact.kind === "same" ? fact.other : fact.source).name));
   const realAt = new Map<string, object>();
   for (const list of [m.wrapper.objects, m.wrapper.tensors]) {
-    for (const { source, real } of list) if (source && real) realAt.set(source.name, real);
+    for (const { source, real } of list) {
+      if (source && real && places.has(source.name)) realAt.set(source.name, real);
+    }
   }
   const made = new Set(call.appended.map(({ node }) => node));
   const inputs = new Set([...made].flatMap((node) => [...node.inputs()])).difference(made);
@@ -244,14 +248,13 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
  * Returns the properties of objects that the first guards concern: a trace that reads a primitive has a guard on it.
  */
 function readsOf(m: Interpreter, objects: readonly object[], guards: number): IsRead {
-  const read = new Map<string, Set<string | symbol>>();
-  for (const { fact } of m.output.guards.slice(0, guards)) {
-    if (!("source" in fact) || fact.source.kind !== "property") continue;
-    const { base: { name }, key } = fact.source, keys = read.get(name) ?? new Set();
-    keys.add(key);
-    read.set(name, keys);
-  }
   const names = objects.map((object) => m.wrapper.find(object)?.source?.name ?? null);
+  const read = new Map(names.map((name) => [name, new Set<string | symbol>()]));
+  for (const { fact } of m.output.guards.slice(0, guards)) {
+    if ("source" in fact && fact.source.kind === "property") {
+      read.get(fact.source.base.name)?.add(fact.source.key);
+    }
+  }
   return (at, key) => {
     const name = names[at] ?? null;
     return name !== null && read.get(name)?.has(key) === true;
