@@ -2,8 +2,8 @@
  * Writes to views give them a new history: without the hooks of the former one, and through their base. Compiled
  * programs behave as plain ones, wherever the view was created.
  */
-import { assertEquals } from "@std/assert";
-import { autograd, compile, compiler, noGrad, type Tensor, tensor } from "../mod.ts";
+import { assertEquals, assertThrows } from "@std/assert";
+import { autograd, compile, compiler, DynError, func, noGrad, type Tensor, tensor } from "../mod.ts";
 
 /** Turns a gradient around, so that nobody can overlook that it was called. */
 const turn = (grad: Tensor) => grad.mul(-1);
@@ -118,5 +118,110 @@ Deno.test("a graph that writes to an input serves only calls with views of other
       const compiled = compile(program, { backend });
       for (const view of order) assertEquals(look(compiled, view), look(program, view), `${backend} ${view}`);
     }
+  }
+});
+
+const FLOATS = { dtype: "float32", requiresGrad: true } as const;
+
+Deno.test("results of a custom function keep their places, whatever they are", () => {
+  const given: unknown[][] = [];
+  class Scaled extends autograd.Function {
+    static override forward(
+      _ctx: autograd.FunctionContext,
+      x: Tensor,
+      k: number,
+    ): [number, Tensor, null, Tensor] {
+      return [k, x.mul(k), null, x.mul(k + 1)];
+    }
+    static override backward(_ctx: autograd.FunctionContext, ...grads: (Tensor | null)[]) {
+      given.push(grads.map((grad) => grad && grad.tolist()));
+      return [grads[1]?.mul(2) ?? null, null];
+    }
+    static override jvp(_ctx: autograd.FunctionContext, tangent: Tensor) {
+      return [null, tangent.mul(2), null, tangent.mul(3)];
+    }
+  }
+  const x = tensor([1, 2], FLOATS);
+  Scaled.apply(x, 2)[1].sum().backward();
+  assertEquals(given, [[null, [1, 1], null, [0, 0]]]);
+  assertEquals(x.grad?.tolist(), [2, 2]);
+  const [, pushed] = func.jvp((a: Tensor) => Scaled.apply(a, 2)[3], [x.detach()], [
+    tensor([1, 10], { dtype: "float32" }),
+  ]);
+  assertEquals(pushed.tolist(), [3, 30]);
+});
+
+class Doubled extends autograd.Function {
+  static override forward(ctx: autograd.FunctionContext, x: Tensor): Tensor {
+    ctx.markDirty(x);
+    return x.mul_(2);
+  }
+  static override backward(_ctx: autograd.FunctionContext, grad: Tensor): Tensor {
+    return grad.mul(2);
+  }
+}
+
+Deno.test("a custom function that writes to part of a tensor is part of its history", () => {
+  const written = (x: Tensor) => {
+    const y = x.clone(), other = y.at("2:"), part = y.at("1:3");
+    Doubled.apply(part);
+    return y.sum().add(other.sum()).add(part.sum());
+  };
+  for (const f of [written, compile(written, { backend: "aot_eager" })]) {
+    const x = tensor([1, 1, 1, 1], FLOATS);
+    f(x).backward();
+    assertEquals(x.grad?.tolist(), [1, 4, 6, 2]);
+  }
+  const x = tensor([1, 2], FLOATS),
+    message = "a leaf that requires grad is being used in an in-place operation";
+  assertThrows(() => Doubled.apply(x), DynError, message);
+  assertThrows(() => Doubled.apply(x.at(0)), DynError, message);
+});
+
+Deno.test("tangents of a custom function that writes to part of a tensor are those of the whole", () => {
+  class Pushed extends Doubled {
+    static override jvp(_ctx: autograd.FunctionContext, tangent: Tensor): Tensor {
+      return tangent.mul(2);
+    }
+  }
+  const jvp = (of: typeof Doubled) =>
+    func.jvp(
+      (x: Tensor) => {
+        const y = x.clone();
+        of.apply(y.at("1:"));
+        return y;
+      },
+      [tensor([1, 2], { dtype: "float32" })],
+      [tensor([10, 20], { dtype: "float32" })],
+    );
+  assertEquals(jvp(Pushed).map((each) => each.tolist()), [[1, 4], [10, 40]]);
+  assertThrows(
+    () => jvp(Doubled),
+    DynError,
+    "Expected a static jvp on Doubled, which writes to its arguments",
+  );
+});
+
+Deno.test("a view that is older than the wish for gradients of its base refuses writes as the base does", () => {
+  const write = (view: Tensor) => view.add_(1);
+  for (const f of [write, ...["eager", "inductor"].map((backend) => compile(write, { backend }))]) {
+    const base = tensor([1, 2], { dtype: "float32" }), view = base.at(":");
+    f(view);
+    base.requiresGrad = true;
+    assertThrows(() => f(view), DynError, "view of a leaf that requires grad");
+    noGrad(() => f(view));
+    assertEquals(base.tolist(), [3, 4]);
+  }
+});
+
+Deno.test("materialised gradients are differentiated again, as zeros; no inputs are an error", () => {
+  const x = tensor(0.5, FLOATS), a = tensor(1, FLOATS);
+  const [first] = autograd.grad(x.mul(a), [x], null, { createGraph: true });
+  const options = { createGraph: true, materializeGrads: true };
+  const [second] = autograd.grad([first ?? x], [x], null, options);
+  assertEquals(autograd.grad([second ?? x], [x], null, { materializeGrads: true })[0]?.item(), 0);
+  const nothing = (x: Tensor) => autograd.grad(x.mul(2), []);
+  for (const f of [nothing, compile(nothing, { backend: "eager" })]) {
+    assertThrows(() => f(x), DynError, "Expected at least one input");
   }
 });

@@ -93,6 +93,7 @@ export function grad(
 ): (Tensor | null)[] {
   const roots = checkedTensors(outputs, "outputs of autograd.grad");
   const wanted = checkedTensors(inputs, "inputs of autograd.grad");
+  if (wanted.length === 0) throw new DynError("Expected at least one input of autograd.grad but found none");
   const options = isOptions(gradOutputs) ? gradOutputs : trailing;
   optionsOf("autograd.grad", options, GRAD_OPTIONS);
   const given = isOptions(gradOutputs) ? options.gradOutputs : gradOutputs ?? options.gradOutputs;
@@ -101,7 +102,9 @@ export function grad(
   const arrived = gradientsAt(wanted, roots, { ...options, tangents });
   return wanted.map((input, k) => {
     const found = arrived[k] ?? null;
-    if (found === null && materializeGrads) return ops.zerosLike(input.detach());
+    if (found === null && materializeGrads) {
+      return ops.zerosLike(input.detach()).requiresGrad_(options.createGraph ?? false);
+    }
     if (found === null && !options.allowUnused) {
       throw new DynError(
         `Expected every input to contribute to the outputs but input ${k} does not; pass allowUnused: true for null`,

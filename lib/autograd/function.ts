@@ -6,17 +6,20 @@
 import { refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isDifferentiable } from "../base/dtype.ts";
+import { OPS } from "../ops/table.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
+import { checkLeaf } from "../tensor/inplace.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { requiresGradBeneath, wholeBeneath } from "../tensor/levels.ts";
 import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
 import { carryTangents, hasTangents, type TangentLevel } from "../tensor/tangents.ts";
-import { isTensor, modes, recordsGrad, type Tensor } from "../tensor/tensor.ts";
+import { isTensor, modes, recordsGrad, type Tensor, viewOf } from "../tensor/tensor.ts";
 import { grad } from "./entry_points.ts";
 import { ForwardMode } from "./forward/mode.ts";
 import { pushedThrough } from "./forward/rules.ts";
 import { type ApplyOptions, gradientEdge, isBroadcast, Node, setHistory } from "./node.ts";
 import { SavedTensor } from "./saved.ts";
+import { recordInplace } from "./tape.ts";
 
 /**
  * The context that `forward` and `backward` of one call share. Any further fields may be set on it. `S` is the type of
@@ -69,7 +72,7 @@ export class FunctionContext<S extends readonly (Tensor | null)[] = Tensor[]> {
   }
 
   /** For the node: the settings that `forward` made. */
-  static settle(context: FunctionContext, node: Node, results: readonly Tensor[]): FunctionSettings {
+  static settle(context: FunctionContext, node: Node, results: readonly unknown[]): FunctionSettings {
     context.#kept = context.#saved.map((each) => {
       if (each === null) return null;
       const output = results.indexOf(each);
@@ -100,7 +103,7 @@ export class FunctionContext<S extends readonly (Tensor | null)[] = Tensor[]> {
     context.#forward = null;
   }
 
-  /** For `apply`: the tensors that forward marked as written, before there is a node. */
+  /** For `apply`: the tensors that forward marked as written. */
   static dirtyOf(context: FunctionContext): ReadonlySet<Tensor> {
     return context.#dirty;
   }
@@ -123,9 +126,10 @@ interface FunctionClass {
 
 /**
  * Base of operations with their own gradient, like `torch.autograd.Function`. Either `forward(ctx, …args)`, or
- * `forward(…args)` together with `setupContext(ctx, inputs, output)`; and `backward(ctx, …grads)`, which returns one
- * gradient per argument (null for none). `jvp(ctx, …tangents)` returns one tangent per result (null for zeros), given
- * those of the arguments, for forward-mode differentiation.
+ * `forward(…args)` together with `setupContext(ctx, inputs, output)`; and `backward(ctx, …grads)`, which is given one
+ * gradient per result (null for results that are not tensors) and returns one per argument (null for none).
+ * `jvp(ctx, …tangents)` returns one tangent per result (null for zeros), given those of the arguments, for forward-mode
+ * differentiation.
  */
 export class Function {
   /** Computes the results: a tensor or an array of values. */
@@ -190,21 +194,36 @@ function applyAtLevels(
   return level.below(() => {
     const applied = applyAtLevels(of, args, [...inner, level.level]), { output, context } = applied;
     if (!args.some((a) => isTensor(a) && level.tangentOf(a))) return applied;
-    const results = [output].flat().filter(isTensor);
-    const tangents = of.jvp === Function.jvp ? pushed(of, args, level) : asked(of, { args, context, level });
+    const results = resultsOf(output);
+    const dirty = FunctionContext.dirtyOf(context), isDefault = of.jvp === Function.jvp;
+    if (isDefault && dirty.size > 0) {
+      throw new DynError(
+        `Expected a static jvp on ${of.name}, which writes to its arguments, but found none`,
+      );
+    }
+    const tangents = isDefault ? pushed(of, args, level) : asked(of, { args, context, level });
     if (tangents.length !== results.length) {
       throw new DynError(
         `Expected ${results.length} tangents from ${of.name}.jvp but found ${tangents.length}`,
       );
     }
     const { nonDifferentiable } = FunctionContext.forwardSettings(context);
-    const checked = tangents.map((tangent, k) => {
-      const result = results[k];
-      if (tangent === null || (result && nonDifferentiable.has(result))) return null;
-      if (isTensor(tangent)) return tangent;
-      throw new DynError(`Expected tensors or null from ${of.name}.jvp but found ${typeof tangent}`);
+    const carried = results.flatMap((result, k) => {
+      const found = tangents[k] ?? null;
+      if (found !== null && !isTensor(found)) {
+        throw new DynError(`Expected tensors or null from ${of.name}.jvp but found ${typeof found}`);
+      }
+      if (!isTensor(result)) return [];
+      const tangent = nonDifferentiable.has(result) ? null : found;
+      if (!dirty.has(result)) return [{ result, tangent }];
+      level.overwrite(result, tangent);
+      return [];
     });
-    level.carry(args.filter(isTensor), results, checked);
+    level.carry(
+      args.filter(isTensor),
+      carried.map((each) => each.result),
+      carried.map((each) => each.tangent),
+    );
     return applied;
   });
 }
@@ -238,9 +257,9 @@ function pushed(of: FunctionClass, args: readonly unknown[], level: ForwardMode)
         : carryTangents(each, aliasOf(each)).requiresGrad_();
     });
     const { output } = applyAtLevels(of, own, [level.level]);
-    const results = [output].flat().filter(isTensor);
-    const cotangents = results.map((each) => each.requiresGrad ? ops.onesLike(each).requiresGrad_() : null);
-    const used = results.filter(({ requiresGrad }) => requiresGrad);
+    const isUsed = (each: unknown): each is Tensor => isTensor(each) && each.requiresGrad;
+    const results = resultsOf(output), used = results.filter(isUsed);
+    const cotangents = results.map((each) => isUsed(each) ? ops.onesLike(each).requiresGrad_() : null);
     const inputs = own.filter((each, k): each is Tensor => isTensor(each) && each !== args[k]);
     const found = used.length === 0 ? [] : grad(used, inputs, cotangents.filter(isTensor), {
       createGraph: true,
@@ -280,13 +299,20 @@ function applyRecorded(of: FunctionClass, args: readonly unknown[]): Applied {
     return result;
   });
   const dirty = FunctionContext.dirtyOf(context);
-  for (const each of dirty) each.storage.version++;
+  for (const each of dirty) {
+    if (ambient.gradEnabled) checkLeaf(each);
+    each.storage.version++;
+  }
   const fresh = (value: unknown): unknown =>
     isTensor(value) && tensors.includes(value) && !dirty.has(value) ? aliasOf(value) : value;
   const output = Array.isArray(returned) ? returned.map(fresh) : fresh(returned);
-  const results = (Array.isArray(output) ? output : [output]).filter(isTensor);
-  node?.finish(results);
+  node?.finish(resultsOf(output));
   return { output, context };
+}
+
+/** The results of a call, by the positions of their gradients. */
+function resultsOf(output: unknown): readonly unknown[] {
+  return Array.isArray(output) ? output : [output];
 }
 
 /** The node of a Function call. One edge per argument of `apply`. */
@@ -296,7 +322,8 @@ class FunctionNode extends Node {
   override readonly ownsTemporaries = false;
   override readonly keepsGradients = true;
   #settings: FunctionSettings | undefined;
-  #results: readonly Layout[] = [];
+  /** Null for results that are not tensors. */
+  #results: readonly (Layout | null)[] = [];
 
   constructor(
     readonly of: FunctionClass,
@@ -308,21 +335,27 @@ class FunctionNode extends Node {
     this.inputs = tensors.map((t) => t?.layout ?? null);
   }
 
-  finish(results: readonly Tensor[]): void {
-    this.#results = results.map((r) => r.layout);
+  finish(results: readonly unknown[]): void {
+    this.#results = results.map((r) => isTensor(r) ? r.layout : null);
     const settings = FunctionContext.settle(this.context, this, results);
     this.#settings = settings;
     results.forEach((result, output) => {
-      if (isDifferentiable(result.dtype) && !settings.nonDifferentiable.has(result)) {
-        setHistory(result, this, output);
+      if (!isTensor(result) || !isDifferentiable(result.dtype) || settings.nonDifferentiable.has(result)) {
+        return;
       }
+      if (viewOf(result) === null || !settings.dirty.has(result)) return setHistory(result, this, output);
+      // A write to part of a base is part of the base's history: as a copy of what the call computed
+      const src = noGrad(() => ops.clone(result));
+      setHistory(src, this, output);
+      const args = { self: result, src, nonBlocking: false };
+      recordInplace({ definition: OPS.copy, args }, result, () => {});
     });
   }
 
   apply(grads: readonly (Tensor | null)[], _options: ApplyOptions): readonly (Tensor | null)[] {
     const given = this.#results.map((layout, k) => {
       const grad = grads[k] ?? null;
-      return grad === null && this.#settings?.materialize ? zerosOf(layout) : grad;
+      return grad === null && layout && this.#settings?.materialize ? zerosOf(layout) : grad;
     });
     const returned = invoke(this.of.backward, this.of, [this.context, ...given]);
     const list: readonly unknown[] = Array.isArray(returned) ? returned : [returned];

@@ -62,8 +62,11 @@ export function runInplace(
     );
   }
   const records = ambient.gradEnabled && recordsGrad(inputs);
-  // A composition may return the target unchanged, like dropout outside of training: then nothing is written
-  if (records && definition.gradient.kind !== "composite") checkLeaf(target);
+  // A composition may return the target unchanged, like dropout outside of training: then nothing is written.
+  // A view that is older than its base's wish for gradients requires none itself
+  if (records ? definition.gradient.kind !== "composite" : ambient.gradEnabled && isViewOfLeaf(target)) {
+    checkLeaf(target);
+  }
   const write = (call: Call) => {
     const from = entryOf(formOf(call.definition, call.args));
     const given = { entry: from, args: call.args, inputs: tensorsOf(from, call.args), run };

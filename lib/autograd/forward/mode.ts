@@ -161,13 +161,19 @@ export class ForwardMode implements DispatchMode<Tensor> {
       return target;
     }
     checkResult(result.layout, target.layout);
-    const tangent = this.tangentOf(result), into = this.#tangentToWrite(target, tangent !== undefined);
-    this.below(() => {
-      write(target, result);
-      if (into && tangent) write(into, tangent);
-      else if (into) callResolvedInplace(OPS.zero, { self: into });
-    });
+    this.overwrite(target, this.tangentOf(result) ?? null);
+    this.below(() => write(target, result));
     return target;
+  }
+
+  /** Writes the tangent (null: zeros) of a tensor that is written in place, so that its views see it. */
+  overwrite(target: Tensor, tangent: Tensor | null): void {
+    const into = this.#tangentToWrite(target, tangent !== null);
+    if (!into || into === tangent) return;
+    this.below(() => {
+      if (tangent) write(into, tangent);
+      else callResolvedInplace(OPS.zero, { self: into });
+    });
   }
 
   /** Returns the tangent that a write to a tensor changes: zeros are created on demand. */

@@ -112,11 +112,13 @@ function flagOf(m: Interpreter, options: ObjectValue | null, name: string): bool
 
 function listOf(m: Interpreter, value: Value | undefined): readonly Value[] {
   if (value?.kind === "object" && value.exotic.kind === "array") return allElements(m, value);
-  return value ? [value] : breakGraph("throws", "autograd.grad without tensors");
+  return value ? [value] : [];
 }
 
 function tensorsOf(m: Interpreter, value: Value | undefined): readonly TensorValue[] {
-  return listOf(m, value).map((each) =>
+  const list = listOf(m, value);
+  if (list.length === 0) return breakGraph("throws", "autograd.grad without tensors");
+  return list.map((each) =>
     each.kind === "tensor"
       ? each
       : breakGraph("gradientState", "autograd.grad of a value that is not a tensor")

@@ -38,10 +38,10 @@ export function checkLeaf(m: Interpreter, target: GraphValue): void {
   leaveToTape(m, target.node, "a tensor that a transform differentiates by is written to");
   const root = shownInput(target.node, { detached: false });
   const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
+  if (real && isViewOfLeaf(real)) refuseCall("an in-place operation on a view of a leaf that requires grad");
   // A tensor that requires grad because of a write in the graph has a history
   if (!real?.requiresGrad || !source) return;
   if (real.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
-  if (isViewOfLeaf(real)) refuseCall("an in-place operation on a view of a leaf that requires grad");
   if (refusesWrites(real)) refuseCall("an in-place operation on what a transform differentiates by");
   m.output.guard({ kind: "made", source });
 }

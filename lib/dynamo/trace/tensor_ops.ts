@@ -348,8 +348,10 @@ function appendCall(m: Interpreter, target: CallTarget, given: Resolved, method:
     if (typeof dtype === "string" && dtype !== first.value.meta.dtype) {
       refuseCall(`an in-place operation with a result of type ${dtype}`);
     }
-    if (m.gradEnabled && asks) checkLeaf(m, first.value);
-    if (m.gradEnabled) refuseLateHistories(m, first.value.node, asks);
+    if (m.gradEnabled) {
+      checkLeaf(m, first.value);
+      refuseLateHistories(m, first.value.node, asks);
+    }
     keepHistories(m, first.value.node);
   }
   if (inplace && first) keepReadElements(m, first.value.node);
