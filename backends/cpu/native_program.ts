@@ -18,7 +18,9 @@ import { flagOf, type HostMemory, hostOf, passedGuard } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
 import { isFar } from "./caches.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
+import { KeptForms } from "./kept_forms.ts";
 import { buildLibraries, findLibraries, type Source } from "./object_cache.ts";
+import type { KeptOperand } from "./print/kept_operands.ts";
 import { FAR_OUTPUTS, frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
 import { nativeTarget } from "./native_target.ts";
 import { type Routine, routineAddresses, ROUTINES, routineSources } from "./runtime_library.ts";
@@ -82,6 +84,7 @@ export interface NativeForm {
   readonly arenaBytes: Dim;
   /** The output that flags a failed call; null: none. */
   readonly flag: number | null;
+  readonly keeps: readonly KeptOperand[];
   readonly routines: readonly Routine[];
   /** For each of its calls, the numbers of the kernels that it runs. */
   readonly calls: readonly (readonly number[])[];
@@ -109,6 +112,7 @@ export function prepareProgram(given: Program): PreparedProgram {
     sizes,
     arenaBytes,
     flag: flagOf(program),
+    keeps: printed.keeps,
     routines: printed.routines,
     calls: printed.calls,
     units: unitsOf(printed),
@@ -157,6 +161,7 @@ export const nativeForm: Codec<NativeForm> = record<NativeForm>({
   sizes: list(symbol),
   arenaBytes: dim,
   flag: orNull(number),
+  keeps: list(record<KeptOperand>({ input: number, form: text })),
   routines: list(oneOf(...ROUTINES)),
   calls: list(list(number)),
   units: list(record<Source>({ name: text, text, options: list(text) }, ["options"])),
@@ -164,14 +169,19 @@ export const nativeForm: Codec<NativeForm> = record<NativeForm>({
 
 /** Links a program from its libraries at `paths`; throws `ToolchainError` if one cannot be loaded. */
 export function linkNative({ form, source }: PreparedProgram, paths: readonly string[]): CompiledProgram {
-  const { inputs: count, outputs: results, sizes: symbols, routines, calls, units, flag } = form;
+  const { inputs: count, outputs: results, sizes: symbols, routines, calls, units, flag, keeps } = form;
   const [path = "", ...partPaths] = paths.slice(0, units.length);
   const addresses = [...routineAddresses(routines), ...partPaths.map(entryAddress)];
   const call = nativeCall(path, "dyn_graph");
-  const layout = frameLayout({ inputs: count, outputs: results, sizes: symbols.length }, addresses.length);
+  const layout = frameLayout(
+    { inputs: count + keeps.length, outputs: results, sizes: symbols.length },
+    addresses.length,
+  );
   const frame = new Float64Array(layout.length), pointer = Deno.UnsafePointer.of(frame);
+  const forms = keeps.length > 0 ? new KeptForms(keeps) : null;
   frame[0] = threadCount();
   frame.set(addresses, layout.routines);
+  if (forms) frame.set(forms.addresses, layout.inputs + count);
   const arenaBytes = arenaSize(form);
   const timedCall = (clock: KernelClock): void => {
     const times = new Float64Array(calls.length + 1), start = performance.now();
@@ -189,6 +199,7 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
     source,
     language: "cpp",
     kernelCount: form.kernelCount,
+    keepsForms: forms !== null,
     serialize: (symbols) => nativeForm.write(form, symbols),
     run(given: ProgramCall): boolean {
       const { inputs, outputs, byteOffsets, sizes } = given;
@@ -198,6 +209,7 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
         );
       }
       // Before any address is taken: an allocation may reuse memory of which only the address is held
+      forms?.before(given);
       if (arenaBytes !== undefined) frame[layout.arena] = arenaOf(arenaBytes(sizes)).address;
       for (let i = 0; i < count; i++) {
         frame[layout.inputs + i] = hostOf(inputs[i]).address + (byteOffsets?.[i] ?? 0);
@@ -209,6 +221,7 @@ export function linkNative({ form, source }: PreparedProgram, paths: readonly st
       for (let i = 0; i < sizes.length; i++) frame[layout.sizes + i] = sizes[i] ?? 0;
       if (given.clock) timedCall(given.clock);
       else call(pointer);
+      forms?.after();
       return passedGuard(flag, given);
     },
   };

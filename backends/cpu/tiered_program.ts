@@ -107,6 +107,10 @@ export class TieredProgram implements CompiledProgram {
 
   readonly storesProgram = true;
 
+  get keepsForms(): boolean {
+    return this.#current?.keepsForms ?? false;
+  }
+
   /** Its existing code, so that a later process neither writes nor prints it again. */
   get serialize(): (() => Plain) | undefined {
     const { wasm, native } = this.#code;

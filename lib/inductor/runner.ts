@@ -35,6 +35,8 @@ export interface RunnerParts {
 export class GraphRunner {
   readonly #module: GraphModule;
   readonly #parts: RunnerParts;
+  /** Weights stay the same between calls, unlike those in training. */
+  readonly #isInference: boolean;
   /** Layouts and byte counts of results without symbolic sizes. */
   readonly #static:
     | { readonly layouts: readonly (Layout | undefined)[]; readonly bytes: readonly number[] }
@@ -44,6 +46,7 @@ export class GraphRunner {
   constructor(module: GraphModule, parts: RunnerParts) {
     this.#module = module;
     this.#parts = parts;
+    this.#isInference = (module.signature?.role ?? "inference") === "inference";
     const { outputs, outputBuffers } = parts.convention;
     const fixed = outputBuffers.every((b) => typeof b.length === "number") && outputs.every(isStatic);
     this.#static = fixed
@@ -79,15 +82,17 @@ export class GraphRunner {
     const storages = results?.take(bytes, args) ??
       bytes.map((n, k) => allocateStorage(device, n, convention.outputBuffers[k]));
     const inputs: Memory[] = [], byteOffsets: number[] = [];
+    const contents: Storage[] | undefined = program?.keepsForms && this.#isInference ? [] : undefined;
     for (const placeholder of convention.inputs) {
       const tensor = tensorAt(args, placeholder);
       inputs.push(tensor.storage.memory);
+      contents?.push(tensor.storage);
       byteOffsets.push(tensor.offset * itemSize(tensor.dtype));
     }
     const outputs = storages.map((s) => s.memory);
     for (let i = 0; i < outputs.length; i++) byteOffsets.push(0);
     const passes = this.#passes(args, sizeOf);
-    if (program && !launch(program, device, { inputs, outputs, byteOffsets, sizes, passes })) {
+    if (program && !launch(program, device, { inputs, outputs, byteOffsets, sizes, contents, passes })) {
       for (const storage of storages) storage.release();
       return null;
     }

@@ -19,6 +19,22 @@ export interface Memory {
   readonly byteLength: number;
 }
 
+/** A form of contents that a program reads faster than the contents themselves, such as transformed weights. */
+export interface KeptForm {
+  /** Null: not kept. */
+  memory: Memory | null;
+  /** Whether the memory holds the form. */
+  isFilled: boolean;
+  /** Number of bytes, 0 if keeping it does not pay. */
+  wanted: number;
+}
+
+/** The contents of a memory. */
+export interface Contents {
+  /** Their forms, by complete descriptions. Each write to the contents frees them. */
+  readonly forms: Map<string, KeptForm>;
+}
+
 /** Facts about a device's memory when an allocation fails. */
 export interface Shortage {
   /** Bytes of the device that the program already holds. */
@@ -77,6 +93,8 @@ export interface CompiledProgram {
   run(call: ProgramCall): boolean;
   /** Prepares the first run ahead of time. */
   readonly prepare?: () => void;
+  /** Whether calls profit from `ProgramCall.contents`. */
+  readonly keepsForms?: boolean;
   /** The generated source, for logs. */
   readonly source: string;
   /** The language of the source, as its file extension. */
@@ -111,6 +129,8 @@ export interface ProgramCall {
   readonly outputs: readonly Memory[];
   readonly byteOffsets?: readonly number[];
   readonly sizes: readonly number[];
+  /** The contents of the inputs. Absent: no forms of them are kept. */
+  readonly contents?: readonly Contents[] | undefined;
   /** The caller knows that the guard will not stop the program, so a device need not wait for it. */
   readonly passes?: boolean;
   /** Receives the time of each kernel, which costs time; never called by a device that cannot measure it. */

@@ -5,7 +5,15 @@
 import { refuseValue } from "../base/checked_input.ts";
 import { type DType, itemSize } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { type Device, type DeviceName, findDevice, type Memory, OutOfMemory } from "../loops/device.ts";
+import {
+  type Contents,
+  type Device,
+  type DeviceName,
+  findDevice,
+  type KeptForm,
+  type Memory,
+  OutOfMemory,
+} from "../loops/device.ts";
 
 let serial = 0;
 let watched: Storage[] | null = null;
@@ -57,17 +65,16 @@ export interface PendingWork {
 const UNCLONABLE: symbol = Symbol.for("A tensor, which tensor.clone() copies,");
 
 /** Memory shared by tensors. */
-export class Storage {
+export class Storage implements Contents {
   /** Makes `structuredClone`, which would lose the memory, fail with an error that names the alternative. */
   readonly structuredClone = UNCLONABLE;
   /** Serial number, counted over all storages. */
   readonly serial: number = ++serial;
-  /** Advanced by each in-place write through any tensor on it. */
-  version = 0;
   /** The last search for shared memory that has visited it. */
   met = 0;
   #memory: Memory | null;
-
+  #version = 0;
+  #forms: Map<string, KeptForm> | null = null;
   #missing: (() => Error) | undefined;
   #bounds: (ElementBounds & { readonly version: number }) | undefined;
   /** Whether tensors of several types lie on it, so that bounds of elements say nothing. */
@@ -98,6 +105,27 @@ export class Storage {
     return storage;
   }
 
+  /** Advanced by each in-place write through any tensor on it. */
+  get version(): number {
+    return this.#version;
+  }
+  set version(version: number) {
+    this.#version = version;
+    if (this.#forms !== null) this.#freeForms();
+  }
+
+  /** Forms of the current elements that programs keep. */
+  get forms(): Map<string, KeptForm> {
+    return this.#forms ??= new Map();
+  }
+
+  #freeForms(): void {
+    this.#forms?.forEach(({ memory }) => {
+      if (memory !== null) deviceNamed(this.device).free(memory);
+    });
+    this.#forms = null;
+  }
+
   /** The work that must be done before the memory is accessed; null: none. */
   get pending(): PendingWork | null {
     return this.#pending;
@@ -123,6 +151,7 @@ export class Storage {
   reclaim(missing: () => Error): void {
     if (!this.#isLent) return;
     this.#pending?.settle();
+    this.#freeForms();
     this.#memory = null;
     this.#missing = missing;
   }
@@ -174,6 +203,7 @@ export class Storage {
   release(): void {
     if (this.#pending !== null) return this.#pending.drop(this);
     if (this.#memory === null) return;
+    this.#freeForms();
     if (!this.#isLent) deviceNamed(this.device).free(this.#memory);
     this.#memory = null;
   }

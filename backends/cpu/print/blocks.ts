@@ -31,6 +31,7 @@ export function printBlocks(
         context,
         calls: out,
         buffer: (id) => names.buffer(id),
+        record: "0",
         size: (d) => outside.index(d),
         nest() {
           throw new InternalError(`Expected ${kernel.name} without nests around it in blocks`);

@@ -19,6 +19,8 @@ export interface ExternSite {
   readonly calls: TextWriter;
   /** The name of a buffer. */
   buffer(id: BufferId): string;
+  /** The record of the call's kept operand (kept_operands.ts), or 0. */
+  readonly record: string;
   /** A size expression over the program's table of sizes. */
   size(d: Dim): string;
   /** The name of a function of a nest around a call, with these parameters after its context. */
@@ -197,7 +199,7 @@ function convolution(kernel: ExternKernel, { geometry, kind }: Convolution, site
       },`,
     );
     const flat = [...geometry.stride, ...geometry.padding, ...geometry.dilation].join(", ");
-    calls.line(`  ${flat}, ${threadsOf(kernel)}, ${epilogue}, ${geometry.fast ? 1 : 0}};`);
+    calls.line(`  ${flat}, ${threadsOf(kernel)}, ${epilogue}, ${geometry.fast ? 1 : 0}, ${site.record}};`);
     calls.line(
       `((void (*)(const ConvCall*)) ${site.routine(dtype === "float32" ? "conv_f32" : "conv_f64")})(&call);`,
     );

@@ -14,6 +14,7 @@ import type { Routine } from "../runtime_library.ts";
 import { printBlocks } from "./blocks.ts";
 import { type PrintedCall, printSequence } from "./call_sequence.ts";
 import { printExtern } from "./extern.ts";
+import { type KeptOperand, withRecords } from "./kept_operands.ts";
 import { FUNCTION_PRELUDE, ScalarFunctions } from "./functions.ts";
 import { type KernelContext, type KernelFunction, printLoopKernel } from "./kernel.ts";
 import { printTable } from "./table.ts";
@@ -34,6 +35,8 @@ export interface PrintedProgram {
   readonly parts: readonly string[];
   /** For each call, the kernels of the given program that it runs, or runs parts of. */
   readonly calls: readonly (readonly number[])[];
+  /** Operands whose records follow the inputs in the frame. */
+  readonly keeps: readonly KeptOperand[];
 }
 
 /** Estimated work from which on waking a team pays. */
@@ -133,7 +136,8 @@ OUTL void run(Kernel k, void* const* a, const long* s, long threads, double work
 `;
 
 /** Prints a program. */
-export function printProgram(program: Program): PrintedProgram {
+export function printProgram(given: Program): PrintedProgram {
+  const { program, keeps, records } = withRecords(given);
   const functions = new ScalarFunctions(), folds = new Set<string>(), declarations = new Set<string>();
   const context: KernelContext = {
     buffers: program.buffers,
@@ -215,10 +219,12 @@ export function printProgram(program: Program): PrintedProgram {
     };
   });
   function externKernel(kernel: ExternKernel, lines: TextWriter, nameOf: NameOf): void {
+    const record = records.get(kernel);
     printExtern(kernel, {
       context,
       calls: lines,
       buffer: nameOf,
+      record: record === undefined ? "0" : nameOf(record),
       size: sizeText,
       nest: (parameters, body) => kernelOf(`OUTL void (void* context, ${parameters})`, body),
       routine,
@@ -265,6 +271,7 @@ export function printProgram(program: Program): PrintedProgram {
     routines,
     parts: partTexts,
     calls: originalKernels(groups),
+    keeps,
   };
 }
 

@@ -37,6 +37,9 @@ struct ConvCall {
   void (*epilogue)(void*, long, long, long, long, long);
   void* context;
   long fast;   // whether errors may be some times those of sums of products
+  // Of transformed weights that later calls find again: the address of their memory, or 0; whether they are there, which the
+  // call sets; and the number of their bytes, 0 if they are not worth it, which the call sets. 0: none are kept.
+  double* record;
 };
 `;
 
@@ -61,6 +64,7 @@ struct Conv {
   L spread, spread_first;
   Epilogue epilogue;
   void* context;
+  double* record;
 };
 
 // The padded copy of some rows: [channel][row phase][column phase][rows][columns].

@@ -14,7 +14,7 @@ INL Conv plain(const ConvCall& g) {
   p.sh = g.sh; p.sw = g.sw; p.ph = g.ph; p.pw = g.pw; p.dh = g.dh; p.dw = g.dw;
   p.source = (const T*) g.image; p.result = (T*) g.result; p.bias = (const T*) g.bias; p.bias_stride = g.bias_stride;
   for (int i = 0; i < 4; i++) { p.ss[i] = g.image_strides[i]; p.rs[i] = g.result_strides[i]; }
-  p.epilogue = g.epilogue; p.context = g.context; p.fast = g.fast; p.scheme = 0; p.spread = 0; p.turned = false;
+  p.epilogue = g.epilogue; p.context = g.context; p.fast = g.fast; p.record = g.record; p.scheme = 0; p.spread = 0; p.turned = false;
   return p;
 }
 
@@ -92,7 +92,7 @@ static void backward_image(const ConvCall& g) {
   for (int i = 0; i < 4; i++) p.ss[i] = g.result_strides[i];
   p.cg = g.kg; p.kg = g.cg; p.h = g.oh; p.w = g.ow; p.sh = p.sw = 1;
   const bool whole = g.sh == 1 && g.sw == 1;
-  if (!whole) p.epilogue = 0;
+  if (!whole) p.epilogue = 0, p.record = 0;   // several convolutions of parts
   const L length = g.groups * g.kg * g.cg * g.r * g.s;
   T* copy = (T*) aligned_alloc(64, (length * sizeof(T) + 64) / 64 * 64);
   const T* w = (const T*) g.weight;

@@ -160,10 +160,11 @@ OUTL void winograd_unit(const Conv& p, const TileUnits& u, const TileUnit& w, co
     p.epilogue(p.context, i, g * p.kg + k0 * PK, g * p.kg + least(p.kg, k1 * PK), s.out * w.t0, least(p.oh, s.out * w.t1));
 }
 
-// The approximate cost of a scheme: its products, and its transforms in units of them.
+// The approximate cost of transforming weights, in units of products, and of a scheme.
+INL double filters_cost(const Conv& p, const Scheme& s) { return 0.5 * VL * (9 + s.filters) * p.kg * p.cg; }
 INL double scheme_cost(const Conv& p, const Scheme& s) {
   const double tiles = (double) p.n * ((p.oh + s.out - 1) / s.out) * ((p.ow + s.out - 1) / s.out);
-  return (double) s.count * p.kg * p.cg * tiles + 0.5 * VL * (9 + s.filters) * p.kg * p.cg +
+  return (double) s.count * p.kg * p.cg * tiles + filters_cost(p, s) +
     (2.0 * (s.images + s.in * s.in) * p.cg + 2.5 * (s.results + s.out * s.out) * p.kg) * tiles;
 }
 // Whether the saved products outweigh the transforms; 'direct': the products without a scheme.
@@ -180,15 +181,20 @@ INL const Scheme* scheme_of(const Conv& p) {
   return scheme_pays(p, s, direct) ? &s : 0;
 }
 
+// Whether transforming weights takes a noticeable part of a call.
+INL bool keeping_pays(const Conv& p) { return filters_cost(p, *p.scheme) > 0.02 * scheme_cost(p, *p.scheme); }
+
 static void winograd(const Conv& p, L threads) {
   const L panels = panels_of(p);
   const TileUnits units = tile_units(p, tiles_wanted(p));
-  const L blocks = (p.cg + VL - 1) / VL, filters = p.groups * panels;
-  T* weights = units.count == 1 ? 0 : scratch(2, filters * filter_panel(p) * sizeof(T));
+  const L blocks = (p.cg + VL - 1) / VL, filters = p.groups * panels, bytes = filters * filter_panel(p) * sizeof(T);
+  T* kept = p.record ? (T*) (UL) p.record[0] : 0;
+  T* weights = kept ? kept : units.count == 1 ? 0 : scratch(2, bytes);
+  const bool transforms = weights && !(kept && p.record[1]);
   #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     const L t = omp_get_thread_num(), nt = omp_get_num_threads(), total = units.count * p.groups * panels;
-    if (weights) {
+    if (transforms) {
       for (L i = filters * blocks * t / nt; i < filters * blocks * (t + 1) / nt; i++) {
         const L at = i / blocks;
         transform_weights(p, at / panels, at % panels, i % blocks * VL, weights + at * filter_panel(p));
@@ -201,5 +207,6 @@ static void winograd(const Conv& p, L threads) {
       from += k1 - k0;
     }
   }
+  if (p.record) p.record[1] = kept != 0, p.record[2] = keeping_pays(p) ? bytes : 0;
 }
 `;
