@@ -133,9 +133,9 @@ INL void prefetch_results(const Conv& p, const TileUnit& w, L g, L panel, L k, L
     prefetch_row_to_write(p.result + i * p.rs[0] + (g * p.kg + c) * p.rs[1] + h0 * p.rs[2], (h1 - h0 - 1) * p.rs[2] + p.ow);
 }
 
-// Computes panels [k0, k1) of group g of a unit. 'weights' are those of all groups and panels; without them each panel
-// is transformed when it is used.
-OUTL void winograd_unit(const Conv& p, const TileUnits& u, const TileUnit& w, const T* weights, L g, L k0, L k1) {
+// Computes panels [k0, k1) of group g of a unit. 'weights' are those of all groups and panels, and 'far' if an earlier call
+// has written them; without them each panel is transformed when it is used.
+OUTL void winograd_unit(const Conv& p, const TileUnits& u, const TileUnit& w, const T* weights, bool far, L g, L k0, L k1) {
   const L per_image = (w.t1 - w.t0) * u.across, tiles = (w.i1 - w.i0) * per_image, point = tiles * PK + 16;
   const Scheme& s = *p.scheme;
   const L padded = pixels_of(p, u.rows) * pixels_of(p, u.across) * (p.cg + 16), transformed = transformed_of(s.images, p.cg, tiles);
@@ -152,7 +152,7 @@ OUTL void winograd_unit(const Conv& p, const TileUnits& u, const TileUnit& w, co
       const bool add = k && s.products[k - 1].result == at.result;
       for (L c = 0; c < p.cg; c += CHUNK)
         result_products(tiles, least(CHUNK, p.cg - c), lanes_at(v, s.images, c, 0, tiles) + at.image * point_of(tiles),
-                        of + at.filter * filter_point(p) + c * PK, m + at.result * point, add || c > 0);
+                        of + at.filter * filter_point(p) + c * PK, m + at.result * point, add || c > 0, far);
     }
     for (L i = w.i0; i < w.i1; i++) unit_results(p, u, i, w.t0, w.t1, g, panel, m + (i - w.i0) * per_image * PK, point, rows);
   }
@@ -203,7 +203,7 @@ static void winograd(const Conv& p, L threads) {
     }
     for (L from = total * t / nt, to = total * (t + 1) / nt; from < to;) {
       const L k0 = from % panels, k1 = least(panels, k0 + to - from), g = from / panels % p.groups;
-      winograd_unit(p, units, tile_unit(p, units, from / panels / p.groups), weights, g, k0, k1);
+      winograd_unit(p, units, tile_unit(p, units, from / panels / p.groups), weights, weights && !transforms, g, k0, k1);
       from += k1 - k0;
     }
   }

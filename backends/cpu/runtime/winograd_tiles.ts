@@ -31,8 +31,9 @@ template <int points> INL void store_points(const V* t, T* v, L c, L tile, L til
   }
 }
 // m[tile][PK] (+)= sum of 'depth' rows of v, with those of a tile ROW apart, times rows of b, PV vectors each. Short rows of
-// many tiles are no stream for hardware prefetchers: those of the next tiles are prefetched, evenly over the loop.
-template <int n, int ROW, int STEP, int B_STEP> OUTL void product_tile(L depth, const T* v, const T* b, T* m, bool add) {
+// many tiles are no stream for hardware prefetchers: those of the next tiles are prefetched, evenly over the loop, and so are
+// elements from 'ahead' on, 'every' of them for each row.
+template <int n, int ROW, int STEP, int B_STEP> OUTL void product_tile(L depth, const T* v, const T* b, T* m, bool add, const T* ahead, L every) {
   V acc[n][PV];
   UNROLL for (int i = 0; i < n; i++) UNROLL for (int j = 0; j < PV; j++) acc[i][j] = (V){};
   const T* next = v + n * ROW;
@@ -40,7 +41,8 @@ template <int n, int ROW, int STEP, int B_STEP> OUTL void product_tile(L depth, 
     V right[PV];
     UNROLL for (int j = 0; j < PV; j++) { right[j] = ld(b + j * VL); PIN(right[j]); }
     if (STEP == 1 && n == PR) {
-      UNROLL for (int j = 0; j < PV; j++) __builtin_prefetch(b + ROWS_AHEAD * B_STEP + j * VL);
+      UNROLL for (int j = 0; j < PV; j++) __builtin_prefetch(ahead + j * VL);
+      ahead += every;
       __builtin_prefetch(next);
       next += n * ROW / CHUNK;
     }
@@ -54,14 +56,18 @@ template <int n, int ROW, int STEP, int B_STEP> OUTL void product_tile(L depth, 
     st(to, add ? ld(to) + acc[i][j] : acc[i][j]);
   }
 }
-template <int ROW, int STEP, int B_STEP> INL void product_tiles(L count, L depth, const T* v, const T* b, T* m, bool add) {
+// 'far': b comes from memory, with the next product's after it, which the tiles share in prefetching; else from a near cache.
+template <int ROW, int STEP, int B_STEP> INL void product_tiles(L count, L depth, const T* v, const T* b, T* m, bool add, bool far) {
+  const L whole = most(1, count / PR), every = far ? (B_STEP + whole - 1) / whole : B_STEP;
   L t = 0;
-  #define TILES(n) for (; t + n <= count; t += n) product_tile<n, ROW, STEP, B_STEP>(depth, v + t * ROW, b, m + t * PK, add);
+  #define AHEAD (far ? b + depth * B_STEP + t / PR * depth * every : b + ROWS_AHEAD * B_STEP)
+  #define TILES(n) for (; t + n <= count; t += n) product_tile<n, ROW, STEP, B_STEP>(depth, v + t * ROW, b, m + t * PK, add, AHEAD, every);
   TILES(PR) TILES(4) TILES(2) TILES(1)
   #undef TILES
+  #undef AHEAD
 }
 // Results of tiles: the sum over channels of transformed tiles times transformed weights u[channel][PK].
-INL void result_products(L tiles, L channels, const T* v, const T* u, T* m, bool add) { product_tiles<TILE, 1, PK>(tiles, channels, v, u, m, add); }
+INL void result_products(L tiles, L channels, const T* v, const T* u, T* m, bool add, bool far) { product_tiles<TILE, 1, PK>(tiles, channels, v, u, m, add, far); }
 // Gradients of weights of channels: the sum over tiles of transformed tiles times the transformed gradient of PK output channels.
-INL void weight_products(L channels, L tiles, const T* v, const T* d, T* u, bool add) { product_tiles<1, TILE, TILE>(channels, tiles, v, d, u, add); }
+INL void weight_products(L channels, L tiles, const T* v, const T* d, T* u, bool add) { product_tiles<1, TILE, TILE>(channels, tiles, v, d, u, add, false); }
 `;
