@@ -203,6 +203,7 @@ export {
   type Hyperparameter,
   type ImageOptions,
   Writer,
+  type WriterOptions,
 } from "./lib/debug/summary/writer.ts";
 /** Display in notebooks, beyond tensors and modules, which display themselves. */
 export * as notebook from "./lib/debug/notebook/mod.ts";

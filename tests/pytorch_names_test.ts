@@ -196,6 +196,13 @@ Deno.test("a generator continues from an offset", () => {
   assertThrows(() => generator.setOffset(-1), DynError, "found -1");
 });
 
+Deno.test("generators refuse seeds and states that are none", () => {
+  for (const seed of ["cpu", { device: "cpu" }, 0.5, null]) {
+    assertThrows(() => new dyn.Generator(seed as never), DynError, "Expected an integer as a seed");
+  }
+  assertThrows(() => new dyn.Generator().setState({ seed: 1, offset: NaN }), DynError, "found NaN");
+});
+
 Deno.test("a module's type applies to its integers too", () => {
   const { weight, numBatchesTracked } = new nn.BatchNorm1d(2).type("float64");
   assertEquals([weight?.dtype, numBatchesTracked?.dtype], ["float64", "float64"]);

@@ -23,19 +23,17 @@ export type RandomKeys = readonly [key0: number, key1: number];
 
 /** A source of keys, as `torch.Generator`: the same on all devices. */
 export class Generator implements RandomSource {
-  #seed: number;
+  #seed = 0;
   #offset = 0;
 
-  /** Starts from a seed, by default a random one. */
+  /** Starts from a seed, by default a random one. It draws for all devices. Throws as `manualSeed` does. */
   constructor(seed: number = randomSeed()) {
-    this.#seed = seed;
+    this.manualSeed(seed);
   }
 
-  /** Restarts from a seed, an integer up to 2⁵³. */
+  /** Restarts from a seed, an integer up to 2⁵³. Throws DynError for other values. */
   manualSeed(seed: number): this {
-    if (!Number.isSafeInteger(seed)) {
-      refuseValue("an integer as a seed", seed);
-    }
+    if (!Number.isSafeInteger(seed)) refuseValue("an integer as a seed", seed);
     this.#seed = seed;
     this.#offset = 0;
     return this;
@@ -56,13 +54,10 @@ export class Generator implements RandomSource {
     return this.state;
   }
 
-  /** Continues from a state. */
+  /** Continues from a state. Throws DynError if it is none. */
   setState(state: GeneratorState): this {
     checkKind(state, "an object", "the state of a generator");
-    const { seed, offset } = state;
-    this.#seed = seed;
-    this.#offset = offset;
-    return this;
+    return this.manualSeed(state.seed).setOffset(state.offset);
   }
 
   /** Returns the number of random calls since its seed was set. */

@@ -4,7 +4,7 @@
  */
 import { environmentVariable } from "../../base/permissions.ts";
 import { hparamContents, type Hyperparameter } from "./hparams.ts";
-import { checkKind, optionsOf, refuseValue } from "../../base/checked_input.ts";
+import { checkKind, checkOptions, optionsOf, refuseValue } from "../../base/checked_input.ts";
 import { join } from "node:path";
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { Module } from "../../nn/module.ts";
@@ -24,6 +24,16 @@ export type { DataFormats } from "./pixels.ts";
 export interface ImageOptions {
   /** Layout of the dimensions; default "CHW". */
   readonly dataformats?: DataFormats | undefined;
+}
+
+/** Options of a `Writer`. */
+export interface WriterOptions {
+  /** The folder of the file; default `runs/` followed by the time and the host's name. */
+  readonly logDir?: string | undefined;
+  /** The end of the default folder's name. */
+  readonly comment?: string | undefined;
+  /** The end of the file's name. */
+  readonly filenameSuffix?: string | undefined;
 }
 
 /** Maximum delay of buffered values in milliseconds, and maximum number of buffered bytes. */
@@ -56,14 +66,19 @@ export class Writer {
   };
   #hasFailed = false;
 
-  /** Creates `logDir`, by default `runs/` followed by the time. Throws DynError if the file cannot be created. */
-  constructor(logDir?: string) {
-    if (logDir !== undefined) checkKind(logDir, "a string", "the folder of a Writer");
-    const time = new Date(), host = Deno.hostname();
+  /**
+   * Creates `logDir`, which may also be given by name. Throws DynError if the file cannot be created, and for other
+   * options.
+   */
+  constructor(logDir?: string | WriterOptions, options: WriterOptions = {}) {
+    const named = typeof logDir === "object" ? logDir : { ...options, logDir };
+    checkOptions("Writer", { logDir: ["string"], comment: ["string"], filenameSuffix: ["string"] }, named);
+    const time = new Date(), host = Deno.hostname(), { comment = "", filenameSuffix = "" } = named;
     const name = time.toISOString().slice(0, 19).replace("T", "_").replaceAll(":", "-");
-    this.logDir = logDir ?? join("runs", `${name}_${host}`);
+    this.logDir = named.logDir ?? join("runs", `${name}_${host}${comment}`);
     const seconds = Math.floor(time.getTime() / 1000);
-    this.path = join(this.logDir, `events.out.tfevents.${seconds}.${host}.${Deno.pid}.${count++}`);
+    const file = `events.out.tfevents.${seconds}.${host}.${Deno.pid}.${count++}${filenameSuffix}`;
+    this.path = join(this.logDir, file);
     try {
       Deno.mkdirSync(this.logDir, { recursive: true });
       this.#file = Deno.openSync(this.path, { write: true, createNew: true });

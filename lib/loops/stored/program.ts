@@ -2,6 +2,7 @@
  * Serialises loop programs, for devices that compile them again in each process. Invariant: total over the loop IR;
  * the user's lines of a kernel are left out, because they may have moved by then.
  */
+import type { Plain } from "../../base/recording.ts";
 import { REAL_DTYPES, type ValueType } from "../../base/dtype.ts";
 import {
   type Codec,
@@ -129,7 +130,7 @@ const geometry = record<ConvGeometry>({
 const regions = new WeakMap<Symbols, Program[]>();
 
 const region: Codec<Pick<RegionOp, "program">> = {
-  write({ program }, symbols) {
+  write({ program }, symbols): Plain {
     const known = regions.get(symbols) ?? [], at = known.indexOf(program);
     if (at >= 0) return { at };
     const form = wholeProgram.write(program, symbols);
