@@ -388,6 +388,7 @@ Deno.test("values that cannot be sent to workers, or do not come from them, are 
   assertThrows(() => new data.DataLoader(own, { persistentWorkers: true }), DynError, "persistentWorkers");
   await assertRejects(() => data.fromModule("./digits.ts", "x"), DynError, "import.meta.resolve");
   await assertRejects(() => data.fromModule(WORKERS, "circles"), DynError, "an export circles of");
+  await assertRejects(() => data.fromModule(WORKERS), DynError, "an export default of");
   const closures = await data.fromModule<typeof worker.closures>(WORKERS, "closures");
   assertThrows(
     () => [...new data.DataLoader(closures, { batchSize: null, numWorkers: 1 })],

@@ -68,11 +68,11 @@ export function fromModule<F extends Maker>(
   name: string,
   args: Parameters<F>,
 ): Promise<Awaited<ReturnType<F>>>;
-/** The same for an export itself. */
-export function fromModule<T extends object>(module: string | URL, name: string): Promise<T>;
+/** The same for an export itself, without a name the default one. */
+export function fromModule<T extends object>(module: string | URL, name?: string): Promise<T>;
 export async function fromModule(
   module: string | URL,
-  name: string,
+  name: string = "default",
   args?: readonly unknown[],
 ): Promise<object> {
   if (String(module) === Deno.mainModule) {

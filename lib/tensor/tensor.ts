@@ -370,9 +370,12 @@ export class Tensor {
     return withRuntimeBuiltins(() => elementAt(this, 0));
   }
 
-  /** All elements as nested arrays, or the element of a tensor without dimensions. */
+  /**
+   * All elements as nested arrays, or the element of a tensor without dimensions. The type parameter states which:
+   * `tolist<number[][]>()` of a matrix has `map`.
+   */
   tolist(): NestedElements;
-  /** The elements, typed by the caller: `tolist<number[][]>()` of a matrix. */
+  /** The elements, typed by the caller. */
   tolist<T extends NestedElements>(): T;
   tolist(): NestedElements {
     return withRuntimeBuiltins(() => {
