@@ -592,3 +592,28 @@ Deno.test("a compiled module is called itself, and otherwise equals the module, 
   const holder = new Holder(linear), held: Tensor = compile(holder, { backend: "eager" })(x);
   assert(held.equal(expected) && new Twice(linear).fast(x).equal(linear.call(expected)));
 });
+
+Deno.test("lists of modules and parameters enumerate their members, in graphs too", () => {
+  class Scaled extends nn.Module {
+    readonly layers = new nn.ModuleList([new nn.Linear(2, 2), new nn.ReLU()]);
+    readonly scales = new nn.ParameterList([tensor([2]), tensor([3])].map((each) => each.to("float32")));
+    shift;
+    constructor() {
+      super();
+      this.shift = this.registerBuffer("shift", tensor([0.5, 1]));
+    }
+    override forward(x: Tensor): Tensor {
+      for (const [i, layer] of this.layers.entries()) x = layer.call(x).add(this.shift.mul(i));
+      for (const [i, scale] of this.scales.entries()) x = x.mul(scale.add(i));
+      return x;
+    }
+  }
+  const net = new Scaled(), x = tensor([[1, -2]], { dtype: "float32" });
+  const expected = net.layers.at(0).call(x).relu().add(net.shift).mul(8);
+  assert(net.call(x).equal(expected));
+  assert(compile(net, { backend: "eager", fullgraph: true })(x).equal(expected));
+  assertEquals([...new nn.Sequential(new nn.ReLU()).entries()].map(([i, layer]) => `${i}: ${layer}`), [
+    "0: ReLU()",
+  ]);
+  assertEquals(Object.keys(net.stateDict())[0], "shift");
+});

@@ -79,6 +79,11 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
     return member(this, index);
   }
 
+  /** Indices and layers, as `enumerate` gives them. */
+  entries(): ArrayIterator<[number, Layer]> {
+    return members<Layer>(this).entries();
+  }
+
   [Symbol.iterator](): ArrayIterator<Layer> {
     return members<Layer>(this)[Symbol.iterator]();
   }
@@ -141,6 +146,11 @@ export class ModuleList<M extends Module = Layer> extends Module {
         count === 1 ? `(${start}): ${text}` : `(${start}-${start + count - 1}): ${count} x ${text}`
       ),
     );
+  }
+
+  /** Indices and modules, as `enumerate` gives them. */
+  entries(): ArrayIterator<[number, M]> {
+    return members<M>(this).entries();
   }
 
   [Symbol.iterator](): ArrayIterator<M> {
@@ -245,6 +255,11 @@ export class ParameterList extends Module {
   /** The parameter at an index; negative counts from the end. */
   at(index: number): Parameter {
     return member(this, index);
+  }
+
+  /** Indices and parameters, as `enumerate` gives them. */
+  entries(): ArrayIterator<[number, Parameter]> {
+    return members<Parameter>(this).entries();
   }
 
   [Symbol.iterator](): ArrayIterator<Parameter> {

@@ -238,12 +238,15 @@ export class Module {
     return this.namedBuffers("", flagOf("buffers", "recurse", recurse)).map(([, buffer]) => buffer);
   }
 
-  /** Makes the field `name` a buffer: part of the state, not trained. `key` is its name in state dicts. */
-  registerBuffer(
+  /**
+   * Makes the field `name` a buffer: part of the state, not trained. `key` is its name in state dicts. Returns the
+   * value, from which the type checker knows the field: `this.mean = this.registerBuffer("mean", zeros(3))`.
+   */
+  registerBuffer<V extends Tensor | null>(
     name: string,
-    value: Tensor | null,
+    value: V,
     options: { persistent?: boolean; key?: string } = {},
-  ): void {
+  ): V {
     optionsOf("registerBuffer", options, ["persistent", "key"]);
     checkMemberName(this, name, {
       what: "a buffer",
@@ -258,6 +261,7 @@ export class Module {
       key: options.key ?? name,
       persistent: options.persistent ?? true,
     });
+    return value;
   }
 
   /** Assigns a parameter to the field `name`. Throws DynError for a tensor that is not one: it would not be trained. */
