@@ -213,8 +213,8 @@ Deno.test("a writer's values come back in order, with automatic steps if none ar
     assertThrows(() => writer.addScalar("loss", 1), Error, "Expected an open writer");
     using named = new Writer({ logDir: join(folder, "named"), filenameSuffix: ".x" });
     assertMatch(named.path, /named.events\.out\.tfevents\..*\.x$/);
-    // @ts-expect-error: Python's spelling
-    assertThrows(() => new Writer({ log_dir: "x" }), Error, "but found log_dir; write logDir");
+    const misspelt: object = { log_dir: "x" };
+    assertThrows(() => new Writer(misspelt), Error, "but found log_dir; write logDir");
     const events = readRecords(await Deno.readFile(writer.path)).records.flatMap(decodeEvent);
     const told = events.map(({ tag, step, value }) =>
       `${tag} ${step} ${value.kind === "scalar" ? value.value : value.kind}`
