@@ -217,8 +217,8 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     const state = net.stateDict();
     net.loadStateDict(Object.fromEntries(Object.entries(state).map(([k, v]) => [k, v.mul(2)])));
   },
-  "a buffer is replaced": (net) => net.registerBuffer("shift", tensor([3.5, 4])),
-  "a buffer has another shape": (net) => net.registerBuffer("shift", tensor([3.5])),
+  "a buffer is replaced": (net) => void net.registerBuffer("shift", tensor([3.5, 4])),
+  "a buffer has another shape": (net) => void net.registerBuffer("shift", tensor([3.5])),
   "a buffer is written to": (net) => void net.shift.fill_(7),
   "a buffer wants gradients": (net) => void net.shift.requiresGrad_(),
   "a buffer is resized": (net) => void net.shift.resize_(1),
