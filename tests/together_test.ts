@@ -11,7 +11,7 @@ const read = (path: string): string => Deno.readTextFileSync(new URL(path, TESTS
 
 /** The files of each list. */
 const LISTS: readonly (readonly string[])[] = filesBelow(new URL("together/", TESTS)).map((list) =>
-  [...read(`together/${list}`).matchAll(/^import "\.\.\/(.*)";$/gm)].map(([, path = ""]) => path)
+  [...read(`together/${list}`).matchAll(/^import "\.\.\/(.*_test\.ts)";$/gm)].map(([, path = ""]) => path)
 );
 
 Deno.test("every test file is in one list, or in the task itself", () => {

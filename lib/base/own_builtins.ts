@@ -301,7 +301,10 @@ export function asProgram<T>(run: () => T): T {
 }
 
 function same(a: PropertyDescriptor, b: PropertyDescriptor): boolean {
-  return a.value === b.value && a.get === b.get && a.set === b.set || isNaN(a.value);
+  const { value } = a;
+  // Accessors have none: most properties need no second comparison
+  if (value !== undefined && value === b.value) return true;
+  return value === b.value && a.get === b.get && a.set === b.set || isNaN(value);
 }
 
 function findDifferences(): Difference[] {

@@ -1,4 +1,5 @@
 /** Builtins that programs replace, with one import of dyn for all of these files. */
+import "../support/eager_tier.ts";
 import "../promise_constructors_test.ts";
 import "../replaced_builtins_test.ts";
 import "../patched_builtins_test.ts";

@@ -1,4 +1,5 @@
 /** Tests of capturing functions, with one import of dyn for all of these files. */
+import "../support/eager_tier.ts";
 import "../dynamo_break_test.ts";
 import "../dynamo_capture_test.ts";
 import "../dynamo_dynamic_test.ts";

@@ -1,4 +1,5 @@
 /** Gradients, with one import of dyn for all of these files. */
+import "../support/eager_tier.ts";
 import "../late_backward_test.ts";
 import "../late_sizes_test.ts";
 import "../late_numbers_test.ts";

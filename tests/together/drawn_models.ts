@@ -1,4 +1,5 @@
 /** Models and their training, with one import of dyn for all of these files. */
+import "../support/eager_tier.ts";
 import "../examples_test.ts";
 import "../layer_steps_test.ts";
 import "../layers_test.ts";

@@ -1,4 +1,5 @@
 /** Ops by their definitions, eager and compiled, with one import of dyn for all of these files. */
+import "../support/eager_tier.ts";
 import "../inplace_ops_test.ts";
 import "../generated_ops_test.ts";
 import "../aot_ops_test.ts";

@@ -1,4 +1,5 @@
 /** Graphs and their compilation, with one import of dyn for all of these files. */
+import "../support/eager_tier.ts";
 import "../aot_test.ts";
 import "../aot_fuzz_test.ts";
 import "../graph_test.ts";

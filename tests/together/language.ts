@@ -1,4 +1,6 @@
 /** Programs about the language, with one import of dyn for all of these files. */
+import "../support/held_debugger.ts";
+import "../support/eager_tier.ts";
 import "../programs_language_test.ts";
 import "../programs_objects_test.ts";
 import "../programs_everyday_test.ts";

@@ -1,4 +1,5 @@
 /** Ops and what they compute, with one import of dyn for all of these files. */
+import "../support/eager_tier.ts";
 import "../reference_ops_test.ts";
 import "../special_functions_test.ts";
 import "../math_test.ts";

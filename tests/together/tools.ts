@@ -1,4 +1,5 @@
 /** Tools that inspect programs, with one import of dyn for all of these files. */
+import "../support/eager_tier.ts";
 import "../debug_test.ts";
 import "../report_test.ts";
 import "../shadow_test.ts";

@@ -1,4 +1,5 @@
 /** Types of elements, with one import of dyn for all of these files. */
+import "../support/eager_tier.ts";
 import "../small_types_test.ts";
 import "../autocast_test.ts";
 import "../empty_tensors_test.ts";

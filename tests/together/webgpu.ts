@@ -1,4 +1,5 @@
 /** WebGPU, with one import of dyn for all of these files. */
+import "../support/eager_tier.ts";
 import "../webgpu_test.ts";
 import "../webgpu_attention_test.ts";
 import "../webgpu_attention_gradients_test.ts";
