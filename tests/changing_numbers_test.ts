@@ -145,6 +145,18 @@ Deno.test("a changing number that is a position in a list has a version for each
   }
 });
 
+Deno.test("batches of a long list are read by their places: one graph serves all, and no other element is read", () => {
+  const list = Array.from({ length: 20_000 }, (_, i) => ({ row: [i, 1], label: i / 4 }));
+  const program = (x: Tensor, i: number) => {
+    const batch = list.slice(i * 4, (i + 1) * 4), [first] = list.slice(5, 9);
+    return x.add(tensor(batch.map(({ row }) => row))).mul(tensor(batch.map(({ label }) => label + 0.1)).sum())
+      .add(first?.label ?? 0);
+  };
+  const c = capture(program), x = tensor([1.5, 2]);
+  for (const i of [2, 3, 4, 90, 4_999]) assertEquals(c.run(x, i).tolist(), program(x, i).tolist());
+  assertEquals(c.graphs.length, 3);
+});
+
 Deno.test("tensors of changing numbers in bodies of higher-order operations, and those that require grad", () => {
   const { scan } = higherOrderOps, memory = new Float32Array([3, 4]);
   const programs: Readonly<Record<string, (x: Tensor, z: number) => unknown>> = {

@@ -32,8 +32,8 @@ interface Places {
   prototype: { base: Source };
   /** A private member, read from inside its class. */
   private: { base: Source; access: PrivateReader };
-  /** The element of a list at an index that is the sum of a number found elsewhere and a constant. */
-  element: { base: Source; at: Source; offset: number };
+  /** The element of a list at an index that is a multiple of a number found elsewhere, plus a constant. */
+  element: { base: Source; at: Source; factor: number; offset: number };
   /**
    * The key or value of the entry at a position of a Map, or the member of a Set; for a loop's iterator over a list,
    * the item some steps ahead, the element there, or its index; for one over a Map, a Set or a string, the remaining
@@ -194,9 +194,13 @@ export function accessorSource(base: Source, key: string | symbol, part: "get" |
 }
 
 /** The element of a list at an index that may differ between calls. */
-export function elementSource(base: Source, at: Source, offset: number): Source {
+export function elementSource(
+  base: Source,
+  { at, factor, offset }: Pick<Extract<Source, { kind: "element" }>, "at" | "factor" | "offset">,
+): Source {
+  const times = factor === 1 ? "" : ` * ${factor}`;
   const more = offset === 0 ? "" : offset > 0 ? ` + ${offset}` : ` - ${-offset}`;
-  return { kind: "element", name: `${base.name}[${at.name}${more}]`, base, at, offset };
+  return { kind: "element", name: `${base.name}[${at.name}${times}${more}]`, base, at, factor, offset };
 }
 
 /** A part of a typed array, DataView or buffer. */
@@ -228,8 +232,8 @@ export function isSamePlace(a: Source, b: Source): boolean {
     case "private":
       return b.kind === a.kind && b.access === a.access && b.base.name === a.base.name;
     case "element":
-      return b.kind === a.kind && b.offset === a.offset && b.at.name === a.at.name &&
-        b.base.name === a.base.name;
+      return b.kind === a.kind && b.offset === a.offset && b.factor === a.factor &&
+        b.at.name === a.at.name && b.base.name === a.base.name;
     case "entry":
       return b.kind === a.kind && b.part === a.part && b.index === a.index && b.base.name === a.base.name;
     case "lookup":

@@ -48,6 +48,30 @@ export const elementsByNumber: Corpus = {
       for (const i of [2, 3, 5, 9, -1, 2.5]) attempt(() => f(v(1), list, i));
     }
   },
+  "elements by number: batches of a list"({ compile, attempt }) {
+    class Rows extends Array<unknown> {}
+    const batches = (x: Tensor, list: unknown[], i: number) => {
+      const batch = list.slice(i * 2, (i + 1) * 2), shifted = list.slice(3 * i - 1, 3 * i + 1);
+      if (i % 2 === 0) list[i * 2] = x;
+      const first = batch[0];
+      return [
+        typeof first === "number" ? x.mul(first) : x.neg(),
+        batch,
+        shifted.length,
+        shifted.constructor.name,
+        1 in batch,
+        list.slice(2 * i, 2 * i + 1),
+      ];
+    };
+    const gaps: unknown[] = range(9), read = range(9), other = range(9);
+    delete gaps[5];
+    Object.defineProperty(read, 6, { get: () => 60, enumerable: true, configurable: true });
+    Object.defineProperty(other, "constructor", { value: Rows });
+    for (const list of [range(12), range(9), range(5), gaps, read, other, Rows.from(range(9))]) {
+      const f = compile(batches);
+      for (const i of [2, 3, 5, 4, 1, -1]) attempt(() => f(v(1), list, i));
+    }
+  },
   "elements by number: one tensor by two ways, written in place"({ compile, see }) {
     const f = compile((list: Tensor[], t: Tensor, i: number) => {
       const a = list[i];

@@ -169,7 +169,7 @@ export const source: Form<Source> = {
       case "entry":
         return [value.kind, again(value.base), value.part, value.index];
       case "element":
-        return [value.kind, again(value.base), again(value.at), value.offset];
+        return [value.kind, again(value.base), again(value.at), value.offset, value.factor];
       case "lookup":
         return [value.kind, again(value.base), value.part, writePrimitive(value.key)];
       case "captured":
@@ -186,7 +186,7 @@ export const source: Form<Source> = {
     }
   },
   read(form, by) {
-    const [kind, first = null, second = null, third] = listIn(form);
+    const [kind, first = null, second = null, third, fourth] = listIn(form);
     switch (kind) {
       case "argument":
         return argumentSource(textIn(first), numberIn(second));
@@ -205,7 +205,11 @@ export const source: Form<Source> = {
       case "entry":
         return entrySource(source.read(first, by), part.read(second, by), numberIn(third));
       case "element":
-        return elementSource(source.read(first, by), source.read(second, by), numberIn(third));
+        return elementSource(source.read(first, by), {
+          at: source.read(second, by),
+          offset: numberIn(third),
+          factor: numberIn(fourth),
+        });
       case "bytes":
         return bytesSource(source.read(first, by), bytesPart.read(second, by));
       case "lookup":

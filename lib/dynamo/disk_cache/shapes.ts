@@ -5,6 +5,7 @@
  * tensors with hooks, …) is refused: only the kinds listed here are described. No code of the program runs.
  */
 import { types } from "node:util";
+import { sizeOf } from "../../base/collections.ts";
 import { apply } from "../../base/own_builtins.ts";
 import type { Plain } from "../../base/recording.ts";
 import { NotStorable } from "../../sym/stored/forms.ts";
@@ -71,11 +72,19 @@ export function describe(object: object, number: number, numbering: Numbering): 
  */
 export function propertiesOf(object: object): readonly (readonly [string | symbol, PropertyDescriptor])[] {
   if (types.isArrayBufferView(object)) return [];
-  const isApart = isPlainTensor(object);
-  return Reflect.ownKeys(object).flatMap((key) => {
+  const isApart = isPlainTensor(object), keys = Reflect.ownKeys(object);
+  refuseLarge(keys.length);
+  return keys.flatMap((key) => {
     const found = isApart && TENSOR_FIELDS.has(key) ? undefined : propertyOf(object, key);
     return found ? [[key, found] as const] : [];
   });
+}
+
+/** Describing a larger list or collection takes longer than a trace that reads a few of its elements. */
+const MOST_DESCRIBED = 20_000;
+
+function refuseLarge(size: number): void {
+  if (size > MOST_DESCRIBED) throw new NotStorable("an object with too many elements to describe");
 }
 
 /** An own property. Throws NotStorable if it cannot be read yet. */
@@ -135,6 +144,7 @@ function kindOf(object: object, number: number, numbering: Numbering): Plain {
   }
   if (isPlainTensor(object)) return tensorKind(object, number, numbering);
   const of = (value: unknown) => describeValue(value, numbering);
+  refuseLarge(sizeOf(object) ?? 0);
   if (types.isMap(object)) {
     return ["map", ...[...Map.prototype.entries.call(object)].map(([key, value]) => [of(key), of(value)])];
   }

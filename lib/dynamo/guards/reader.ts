@@ -184,10 +184,10 @@ export class SourceReader {
       case "private":
         return `${this.constants.name(source.access)}.get(${this.read(source.base)})`;
       case "element": {
-        const { base, at, offset } = source;
+        const { base, at, factor, offset } = source, times = factor === 1 ? "" : ` * ${factor}`;
         return `${this.constants.name(LIST_READERS.elementAt)}(${this.read(base)}, ${
           this.read(at)
-        }, ${offset})`;
+        }${times}, ${offset})`;
       }
       case "lookup": {
         const { base, part, key } = source, { constants } = this;

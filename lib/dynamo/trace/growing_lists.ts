@@ -5,7 +5,7 @@
  */
 import { sub } from "../../sym/expr.ts";
 import { isChanged } from "../codegen/effects.ts";
-import { elementSource, entrySource, propertySource, type Source } from "../source.ts";
+import { elementSource, entrySource, propertySource } from "../source.ts";
 import type { HostExpression } from "../variables/host_number.ts";
 import { binaryNumbers } from "../variables/numbers.ts";
 import { constant, type GrowingList, type ObjectValue, type Value } from "../variables/value.ts";
@@ -93,22 +93,61 @@ export function putAtEnd(
   return true;
 }
 
-/** The element of a list that the trace has not changed, at an index that may differ between calls. */
-function elementAtPlace(m: Interpreter, list: ObjectValue, { expression, hint }: NumberValue): Value | null {
-  const { exotic, real, source } = list, place = placeIn(expression);
-  if (exotic.kind !== "array" || !Array.isArray(real) || !source || !place || isChanged(list)) return null;
-  const found: unknown = Reflect.getOwnPropertyDescriptor(real, hint)?.value;
-  if (found === undefined) return null;
-  if (!exotic.loaded) m.output.guard({ kind: "list", source });
-  return m.wrapper.wrap(found, elementSource(source, place.at, place.offset));
+/**
+ * The elements between two numbers that may differ between calls, as list.slice(from, to) returns them; null: they must
+ * be found by their indices.
+ */
+export function elementsBetween(m: Interpreter, list: ObjectValue, from: Value, to: Value): Value[] | null {
+  if (from.kind !== "number" || to.kind !== "number" || from.dim === null || to.dim === null) return null;
+  const count = sub(to.dim, from.dim), found: Value[] = [];
+  if (typeof count !== "number" || count < 1 || count > MOST_LAST) return null;
+  const length = m.plainProperty(list, "length");
+  if (from.hint < 0 || length === null) return null;
+  if (length.kind !== "number" && length.kind !== "constant") return null;
+  const bounds = [[constant(0), from], [to, length]] as const;
+  const isWithin = bounds.every((each) => {
+    const holds = binaryNumbers(m.output, "<=", each);
+    return holds.kind === "constant" && holds.value === true;
+  });
+  for (let k = 0; isWithin && k < count; k++) {
+    const each = elementAtPlace(m, list, from, k);
+    if (!each) return null;
+    found.push(each);
+  }
+  return isWithin ? found : null;
 }
 
-/** An index as the number at a place plus a constant; null for other expressions. */
-function placeIn(index: HostExpression): { readonly at: Source; readonly offset: number } | null {
-  if (index.kind === "source") return { at: index.source, offset: 0 };
-  if (index.kind !== "binary" || (index.operator !== "+" && index.operator !== "-")) return null;
-  const { left, right } = index, base = placeIn(left);
-  if (!base || right.kind !== "literal" || !Number.isInteger(right.value)) return null;
-  const more = Number(right.value);
-  return { at: base.at, offset: base.offset + (index.operator === "+" ? more : -more) };
+/** The element of a list that the trace has not changed, so far behind an index that may differ between calls. */
+function elementAtPlace(
+  m: Interpreter,
+  list: ObjectValue,
+  ...[{ expression, hint }, behind = 0]: readonly [index: NumberValue, behind?: number]
+): Value | null {
+  const { exotic, real, source } = list, place = placeIn(expression);
+  if (exotic.kind !== "array" || !Array.isArray(real) || !source || !place || isChanged(list)) return null;
+  const found: unknown = Reflect.getOwnPropertyDescriptor(real, hint + behind)?.value;
+  if (found === undefined) return null;
+  if (!exotic.loaded) m.output.guard({ kind: "list", source });
+  return m.wrapper.wrap(found, elementSource(source, { ...place, offset: place.offset + behind }));
+}
+
+/** An index as a multiple of the number at a place plus a constant; null for other expressions. */
+function placeIn(index: HostExpression): Parameters<typeof elementSource>[1] | null {
+  if (index.kind === "source") return { at: index.source, factor: 1, offset: 0 };
+  if (index.kind !== "binary") return null;
+  const { operator, left, right } = index, isFirst = left.kind === "literal";
+  if (isFirst && operator !== "+" && operator !== "*") return null;
+  const base = placeIn(isFirst ? right : left), other = isFirst ? left : right;
+  if (!base || other.kind !== "literal" || !Number.isInteger(other.value)) return null;
+  const { at, factor, offset } = base, value = Number(other.value);
+  switch (operator) {
+    case "+":
+      return { at, factor, offset: offset + value };
+    case "-":
+      return { at, factor, offset: offset - value };
+    case "*":
+      return { at, factor: factor * value, offset: offset * value };
+    default:
+      return null;
+  }
 }

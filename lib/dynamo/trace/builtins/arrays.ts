@@ -12,6 +12,7 @@ import {
   type Element,
   HOLE,
   isCallable,
+  LAZY,
   type ObjectValue,
   UNDEFINED,
   type Value,
@@ -25,7 +26,7 @@ import {
 } from "../interpreter.ts";
 import { put } from "../../functions/polyfills.ts";
 import { LONGEST_RESUMED, LONGEST_SORTED } from "../../functions/sorting_polyfills.ts";
-import { elementFromEnd, growingOf, lastElements, lengthOfGrowing } from "../growing_lists.ts";
+import { elementFromEnd, elementsBetween, growingOf, lastElements, lengthOfGrowing } from "../growing_lists.ts";
 import { collect, listIterator } from "../iteration.ts";
 import {
   allElements,
@@ -195,10 +196,13 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
     const last = isPlainList(m, array) && start?.kind === "constant" && isMissing(args[1]) &&
       lastElements(m, array, -Number(start.value));
     if (last) return newArray(m, last);
-    const { length } = settledElements(m, array);
+    const { length } = elementsOf(m, array);
     const from = position(args[0], length, 0), to = position(args[1], length, length);
     return ofSpecies(m, { array, length: Math.max(0, to - from) }, request, (list) => {
-      return filled(list, settledElements(m, array).slice(from, to));
+      const elements = elementsOf(m, array);
+      // Those of a long list that are not asked for would all be guarded
+      for (let i = from; i < to; i++) if (elements[i] === LAZY) elementAt(m, array, i);
+      return filled(list, elements.slice(from, to));
     });
   },
   concat: (m, array, args, request) =>
@@ -370,11 +374,22 @@ function arrayOf(m: Interpreter, value: Value, name: string): ObjectValue {
   return breakGraph("builtin", `Array.prototype.${name} of another object`);
 }
 
+/** The slice of a list of the program between numbers that change; null for all other slices. */
+function sliceAtNumbers(m: Interpreter, { self, args: [from, to] }: CallRequest): ObjectValue | null {
+  if (self.kind !== "object" || self.exotic.kind !== "array" || !from || !to || !isPlainList(m, self)) {
+    return null;
+  }
+  const found = elementsBetween(m, self, from, to);
+  return found && newArray(m, found);
+}
+
 /** Adds the models of arrays. */
 export function addArrays(table: ModelTable): void {
   for (const [name, method] of Object.entries(METHODS)) {
     const positions = POSITIONS.get(name) ?? [];
     table.method(Array.prototype, name, (m, request) => {
+      const between = name === "slice" && sliceAtNumbers(m, request);
+      if (between) return between;
       const args = request.args.map((each, at) => positions.includes(at) ? settled(m, each) : each);
       return method(m, arrayOf(m, request.self, name), args, request);
     });
