@@ -24,6 +24,26 @@ for (const [name, loop] of Object.entries(LONG_LOOPS)) {
   });
 }
 
+Deno.test("long queues and stacks are read at their ends only, and what moves all elements breaks once", () => {
+  const list = Array.from({ length: 3_000 }, (_, i) => i + 0.5),
+    steps = {
+      queue: (x: Tensor) => x.mul(list.push(7) + (list.shift() ?? 0)),
+      drained: (x: Tensor) => x.mul((list.shift() ?? 0) + (list.pop() ?? 0) + list.splice(0, 2).length),
+      moved: (x: Tensor) => x.mul(2).add(list.unshift(3)),
+    };
+  for (const [name, [graphs, breaks]] of Object.entries({ queue: [2, 0], drained: [2, 0], moved: [3, 1] })) {
+    const step = steps[name as keyof typeof steps], f = compile(step, { backend: "eager" });
+    for (let i = 0; i < 6; i++) {
+      const before = [...list], x = tensor([1.5, 2]), expected = step(x).tolist(), after = list.splice(0);
+      list.push(...before);
+      assertEquals(f(x).tolist(), expected);
+      assertEquals(list, after);
+    }
+    const status = compiler.status(f);
+    assertEquals([status.graphs, status.graphBreaks], [graphs, breaks], name);
+  }
+});
+
 const look = compiler.disable(() => {});
 
 Deno.test("a round of a loop that breaks once is one graph", () => {

@@ -57,6 +57,32 @@ const ENDS: Readonly<Record<string, (list: unknown[], x: Tensor) => unknown>> = 
     list.push(before, list);
     return [before, list.length - before, before > 3, !before, `${list.length > 4}`, list.includes(3)];
   },
+  "a queue": (
+    list,
+    x,
+  ) => [list.shift(), list.push(x), list.shift(), list.length, list.at(-1), list[list.length - 1]],
+  "a ring": (
+    list,
+  ) => [list.push(list.shift()), list.push(list.shift()), list.pop(), list.at(-1), list.at(-2)],
+  "batches from its start": (list) => [list.splice(0, 2), list.splice(0, 1), list.length, list.shift()],
+  "what drains it": (list, x) => {
+    const out: unknown[] = [];
+    while (list.length > 1) out.push(list.shift(), list.pop());
+    list.push(x);
+    return out;
+  },
+  "taken from both ends, and what looks at all of it": (list, x) => {
+    const ends = [list.shift(), list.pop(), list.shift()];
+    list.push(x);
+    list[list.length] = list.pop();
+    return [ends, list.map((each) => typeof each), list[0], list.indexOf(3), list.reverse().length];
+  },
+  "taken from the start, a break, and more": (list) => {
+    const first = list.shift();
+    look();
+    list.unshift(list.pop(), first);
+    return [list.shift(), list.slice(-1), list.slice(0, 1)];
+  },
   "what cannot grow any more": (list) => {
     list.push(1);
     Object.freeze(list);
@@ -82,6 +108,29 @@ export const growingLists: Corpus = {
       },
     ]),
   ),
+  "lists that grow: queues that are no plain lists"({ compile, see, attempt }) {
+    class Line extends Array<unknown> {
+      override shift() {
+        return [super.shift()];
+      }
+    }
+    const makers: readonly ((n: number) => unknown[])[] = [
+      (n) => Object.assign(range(n), { 1: undefined }),
+      (n) => [, ...range(n)],
+      (n) => Object.defineProperty(range(n), 1, { get: () => 7, configurable: true }),
+      (n) => Object.defineProperty(range(n), 1, { value: 7, writable: false }),
+      (n) => Object.defineProperty(range(n), n - 1, { value: 7, configurable: false }),
+      (n) => Object.seal(range(n)),
+      (n) => Line.from(range(n)),
+    ];
+    for (const make of makers) {
+      const f = compile((x: Tensor, list: unknown[]) => [x.mul(2), list.shift(), list.pop(), list.length]);
+      for (const list of [range(4), range(5), range(5), make(5), make(6), range(3)]) {
+        attempt(() => f(v(1), list));
+        see(list);
+      }
+    }
+  },
   "lists that grow: one list twice, and two"({ compile, see }) {
     const f = compile((x: Tensor, a: unknown[], b: unknown[]) => {
       a.push(x);

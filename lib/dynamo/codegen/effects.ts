@@ -7,6 +7,7 @@ import { BYTES_CLASSES } from "../guards/bytes.ts";
 import {
   type BytesExotic,
   type CellValue,
+  type GrowingList,
   HOLE,
   LAZY,
   type ObjectValue,
@@ -36,15 +37,18 @@ export function isChanged(object: ObjectValue): boolean {
     return exotic.begun !== undefined && (exotic.begun.taken > 0 || exotic.begun.isOver);
   }
   if (exotic.kind !== "array") return false;
-  if (!exotic.loaded) return (exotic.growing?.added.length ?? 0) > 0;
+  if (!exotic.loaded) return (exotic.growing?.added.length ?? 0) > 0 || isShortened(exotic.growing);
   return exotic.elements.length !== exotic.originals.length ||
     exotic.elements.some((e, i) => e !== exotic.originals[i]);
 }
 
+const isShortened = (list: GrowingList | null): boolean => list !== null && list.dropped + list.popped > 0;
+
 /** Returns whether the trace has replaced or removed original elements of an array. */
 export function changesElements({ exotic }: ObjectValue): boolean {
-  return exotic.kind === "array" && exotic.loaded &&
-    exotic.originals.some((original, i) => original !== HOLE && exotic.elements[i] !== original);
+  if (exotic.kind !== "array") return false;
+  if (!exotic.loaded) return isShortened(exotic.growing);
+  return exotic.originals.some((original, i) => original !== HOLE && exotic.elements[i] !== original);
 }
 
 /** Calls `visit` with every value that replaying the changes needs. */
@@ -131,8 +135,11 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
       lines.push(`${name()}.length = ${elements.length};`);
     }
   }
-  if (exotic.kind === "array" && exotic.growing && exotic.growing.added.length > 0) {
-    lines.push(rebuild.append(name(), exotic.growing.added));
+  if (exotic.kind === "array" && exotic.growing) {
+    const { dropped, popped, added } = exotic.growing;
+    if (popped > 0) lines.push(`${name()}.length -= ${popped};`);
+    if (dropped > 0) lines.push(`${rebuild.helper("removeFirst")}(${name()}, ${dropped});`);
+    if (added.length > 0) lines.push(rebuild.append(name(), added));
   }
   if (exotic.kind === "bytes") memoryEffects(object, exotic, { name, rebuild, lines });
   if ((exotic.kind === "map" || exotic.kind === "set") && exotic.changed) {

@@ -17,7 +17,7 @@ export { forgetBegun, noteBegun, noteIterated, takeBegun } from "../functions/be
 const { setPrototypeOf } = Object;
 const { apply, getPrototypeOf } = Reflect;
 const bind = Function.prototype.bind;
-const push = Array.prototype.push;
+const { push, shift } = Array.prototype;
 const putEntry = Map.prototype.set, deleteEntry = Map.prototype.delete;
 const addMember = Set.prototype.add, deleteMember = Set.prototype.delete;
 
@@ -27,6 +27,11 @@ export const defineProperty: typeof defineOwn = defineOwn;
 export const freeze: (object: object) => object = Object.freeze;
 export const seal: (object: object) => object = Object.seal;
 export const preventExtensions: (object: object) => object = Object.preventExtensions;
+
+/** Removes the first elements of an array as so many calls of shift do. */
+export function removeFirst(list: unknown[], count: number): void {
+  for (let i = 0; i < count; i++) apply(shift, list, []);
+}
 
 /** Appends elements to a new array, regardless of what arrays inherit. */
 export function append(list: unknown[], ...elements: readonly unknown[]): void {

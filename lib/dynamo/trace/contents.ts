@@ -118,7 +118,7 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
     invariant(Array.isArray(real) && source, "Expected a real array with a source");
     const { growing } = exotic;
     exotic.growing = null;
-    if (growing) specializeNumber(m.output, growing.length);
+    if (growing?.length.kind === "number") specializeNumber(m.output, growing.length);
     if (real.length > MOST_ELEMENTS) return breakGraph("opaqueObject", "an array with too many elements");
     m.output.guard({ kind: "array", source, length: real.length });
     m.wrapper.lengthChanges(real.length, propertySource(source, "length"));
@@ -137,8 +137,14 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
       return HOLE;
     });
     exotic.originals = [...exotic.elements];
-    if (growing) exotic.elements.push(...growing.added);
     exotic.loaded = true;
+    if (growing) {
+      const { dropped, popped, added } = growing;
+      exotic.elements.length -= popped;
+      // Elements that move are read where they were
+      if (dropped > 0) settledElements(m, array).splice(0, dropped);
+      exotic.elements.push(...added);
+    }
   }
   return exotic.elements;
 }

@@ -1,10 +1,12 @@
 /**
- * Lists that are longer in each call, such as the tokens that a loop has found so far. Their length is a number of the
- * trace, their elements are counted from the end, and elements appended by the trace are stored separately. Any other
- * access makes the length a constant, and the list an ordinary one.
+ * Lists that are longer or shorter in each call, such as the tokens that a loop has found so far, and lists that serve
+ * as queues and stacks. The length of the former is a number of the trace; their elements are counted from their ends,
+ * and elements appended by the trace are stored separately. Any other access makes the length a constant, and the list
+ * an ordinary one.
  */
 import { sub } from "../../sym/expr.ts";
-import { isChanged } from "../codegen/effects.ts";
+import { changesElements, isChanged } from "../codegen/effects.ts";
+import { hasPlainElements } from "../guards/runtime.ts";
 import { elementSource, entrySource, propertySource } from "../source.ts";
 import type { HostExpression } from "../variables/host_number.ts";
 import { binaryNumbers } from "../variables/numbers.ts";
@@ -14,44 +16,90 @@ import { refuseIntegrity } from "./contents.ts";
 import { elementAtNumber as numberAtNumber } from "./memory.ts";
 import type { Interpreter } from "./interpreter.ts";
 
-/** Returns a list if only its end has been accessed so far; null otherwise. */
+/** Returns a list if only its ends have been accessed so far; null otherwise, and if the length is a constant. */
 export function growingOf(m: Interpreter, array: ObjectValue): GrowingList | null {
   const { exotic, real, source } = array;
   if (exotic.kind !== "array" || exotic.loaded) return null;
-  if (exotic.growing || !Array.isArray(real) || !source) return exotic.growing;
-  if (!Object.isExtensible(real) || !Reflect.getOwnPropertyDescriptor(real, "length")?.writable) return null;
+  if (exotic.growing || !Array.isArray(real) || !source || !hasFreeLength(real)) return exotic.growing;
   const length = m.wrapper.changingLength(real.length, propertySource(source, "length"));
   if (!length) return null;
   m.output.guard({ kind: "list", source });
-  return exotic.growing = { length, added: [] };
+  return exotic.growing = { length, dropped: 0, popped: 0, added: [] };
+}
+
+const hasFreeLength = (real: object): boolean =>
+  Object.isExtensible(real) && Reflect.getOwnPropertyDescriptor(real, "length")?.writable === true;
+
+/** The same for lists of whatever length. */
+export function openListOf(m: Interpreter, array: ObjectValue): GrowingList | null {
+  const { exotic, real, source } = array;
+  if (exotic.kind !== "array" || exotic.loaded || !Array.isArray(real) || !source) return null;
+  const growing = growingOf(m, array);
+  if (growing || !hasFreeLength(real)) return growing;
+  m.output.guard({ kind: "array", source, length: real.length });
+  return exotic.growing = { length: constant(real.length), dropped: 0, popped: 0, added: [] };
+}
+
+/** The same for a list from whose ends elements are removed: each of them can be. */
+function queueOf(m: Interpreter, array: ObjectValue): GrowingList | null {
+  const { real } = array;
+  const isPlain = changesElements(array) || (Array.isArray(real) && hasPlainElements(real));
+  return isPlain ? openListOf(m, array) : null;
 }
 
 /** Returns the length of a list at this point of the program. */
-export function lengthOfGrowing(m: Interpreter, { length, added }: GrowingList): Value {
-  return added.length === 0 ? length : binaryNumbers(m.output, "+", [length, constant(added.length)]);
+export function lengthOfGrowing(m: Interpreter, { length, dropped, popped, added }: GrowingList): Value {
+  const more = added.length - dropped - popped;
+  return more === 0 ? length : binaryNumbers(m.output, "+", [length, constant(more)]);
+}
+
+/** Returns whether a list had at least that many elements at the beginning of each call. */
+function hadElements(m: Interpreter, { length }: GrowingList, count: number): boolean {
+  if (count > (length.kind === "number" ? length.hint : Number(length.value))) return false;
+  const isThere = binaryNumbers(m.output, ">=", [length, constant(count)]);
+  return isThere.kind === "constant" && isThere.value === true;
 }
 
 /** The element of a list counted from its end; null: it must be found by its index. */
 export function elementFromEnd(m: Interpreter, array: ObjectValue, count: number): Value | null {
   const growing = growingOf(m, array), { real, source } = array;
   if (!growing || !Array.isArray(real) || !source || count < 1) return null;
-  const { added } = growing, own = added.at(-count);
+  const { added, dropped, popped } = growing, own = added.at(-count);
   if (own) return own;
-  const before = count - added.length;
-  if (before > growing.length.hint) return null;
-  const isThere = binaryNumbers(m.output, ">=", [growing.length, constant(before)]);
-  if (isThere.kind !== "constant" || isThere.value !== true) return null;
+  const before = count - added.length + popped;
+  if (!hadElements(m, growing, before + dropped)) return null;
   const found: unknown = Reflect.getOwnPropertyDescriptor(real, real.length - before)?.value;
   return found === undefined ? null : m.wrapper.wrap(found, entrySource(source, "last", before));
 }
 
-/** Maximum number of elements at the end of a list that are read one by one. */
+/** Removes the last element of a list; null: it must be found by its index. */
+export function takeLast(m: Interpreter, array: ObjectValue): Value | null {
+  const queue = queueOf(m, array), last = queue && elementFromEnd(m, array, 1);
+  if (last && !queue.added.pop()) queue.popped++;
+  return last;
+}
+
+/** Removes the first elements of a list, that many; null: they must be found by their indices. */
+export function takeFirst(m: Interpreter, array: ObjectValue, count: number): Value[] | null {
+  const queue = count <= MOST_LAST ? queueOf(m, array) : null, { real, source } = array, first: Value[] = [];
+  if (!queue || !source || !real || !hadElements(m, queue, queue.dropped + queue.popped + count)) return null;
+  for (let k = 0; k < count; k++) {
+    const index = `${queue.dropped + k}`;
+    const found: unknown = Reflect.getOwnPropertyDescriptor(real, index)?.value;
+    if (found === undefined) return null;
+    first.push(m.wrapper.wrap(found, propertySource(source, index)));
+  }
+  queue.dropped += count;
+  return first;
+}
+
+/** Maximum number of elements at an end of a list that are read one by one. */
 const MOST_LAST = 64;
 
 /** The last elements of a list, as list.slice(-count) returns them; null: they must be found by their indices. */
 export function lastElements(m: Interpreter, array: ObjectValue, count: number): Value[] | null {
   const growing = growingOf(m, array);
-  if (!growing || count < 1 || count > MOST_LAST || count > growing.length.hint) return null;
+  if (!growing || count < 1 || count > MOST_LAST) return null;
   const found: Value[] = [];
   for (let k = count; k > 0; k--) {
     const each = elementFromEnd(m, array, k);
@@ -66,12 +114,10 @@ export function elementAtNumber(m: Interpreter, list: Value, key: Value): Value 
   if (key.kind !== "number" || list.kind !== "object") return null;
   if (list.exotic.kind === "bytes") return numberAtNumber(m, list, key);
   if (key.dim === null) return null;
-  const length = growingOf(m, list)?.length.dim ?? null;
-  if (length !== null && list.exotic.kind === "array") {
-    const count = sub(length, key.dim);
-    if (typeof count === "number") {
-      return elementFromEnd(m, list, count + (list.exotic.growing?.added.length ?? 0));
-    }
+  const growing = growingOf(m, list), length = growing && lengthOfGrowing(m, growing);
+  if (length?.kind === "number" && length.dim !== null) {
+    const count = sub(length.dim, key.dim);
+    if (typeof count === "number") return elementFromEnd(m, list, count);
   }
   return elementAtPlace(m, list, key);
 }
@@ -83,13 +129,12 @@ export function putAtEnd(
   { key, value }: { readonly key: Value; readonly value: Value },
 ): boolean {
   if (key.kind !== "number" || list.kind !== "object") return false;
-  const growing = growingOf(m, list);
-  if (!growing || growing.length.hint + growing.added.length !== key.hint) return false;
+  const growing = growingOf(m, list), length = growing && lengthOfGrowing(m, growing);
+  if (length?.kind !== "number" || length.hint !== key.hint) return false;
   refuseIntegrity(m, list);
-  const length = lengthOfGrowing(m, growing);
-  const isEnd = length.kind === "number" && binaryNumbers(m.output, "===", [length, key]);
-  if (!isEnd || isEnd.kind !== "constant" || isEnd.value !== true) return false;
-  growing.added.push(value);
+  const isEnd = binaryNumbers(m.output, "===", [length, key]);
+  if (isEnd.kind !== "constant" || isEnd.value !== true) return false;
+  growing?.added.push(value);
   return true;
 }
 

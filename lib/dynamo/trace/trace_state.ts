@@ -110,7 +110,7 @@ function contentOfObject(object: ObjectValue): readonly unknown[] {
   for (const members of object.privateFields.values()) own.push(...[...members].flat());
   switch (exotic.kind) {
     case "array":
-      return [...own, ...exotic.elements, ...exotic.growing?.added ?? []];
+      return [...own, ...exotic.elements, ...Object.values(exotic.growing ?? {}).flat()];
     case "map":
     case "set":
       return [

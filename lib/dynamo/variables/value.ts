@@ -250,7 +250,7 @@ export interface BytesObject extends ObjectValue {
 /** The state of an object beyond its properties. */
 export type Exotic =
   | { readonly kind: "plain" }
-  /** `loaded` once the elements represent the real ones; `growing` as long as only its end has been accessed. */
+  /** `loaded` once the elements represent the real ones; `growing` as long as only its ends have been accessed. */
   | {
     readonly kind: "array";
     elements: Element[];
@@ -329,10 +329,14 @@ export interface LaterCall {
   readonly args: readonly Value[];
 }
 
-/** A list from outside whose length differs between calls: the elements that the trace has appended. */
+/** A list from outside of which only the ends have been accessed, and what the trace has done there. */
 export interface GrowingList {
-  /** Its length at the beginning of the call. */
-  readonly length: NumberValue;
+  /** Its length at the beginning of the call; a number if it differs between calls. */
+  readonly length: NumberValue | ConstantValue;
+  /** Numbers of its elements that were removed from the start and from the end. */
+  dropped: number;
+  popped: number;
+  /** The elements that were appended. */
   readonly added: Value[];
 }
 

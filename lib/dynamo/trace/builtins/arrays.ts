@@ -26,7 +26,15 @@ import {
 } from "../interpreter.ts";
 import { put } from "../../functions/polyfills.ts";
 import { LONGEST_RESUMED, LONGEST_SORTED } from "../../functions/sorting_polyfills.ts";
-import { elementFromEnd, elementsBetween, growingOf, lastElements, lengthOfGrowing } from "../growing_lists.ts";
+import {
+  elementFromEnd,
+  elementsBetween,
+  lastElements,
+  lengthOfGrowing,
+  openListOf,
+  takeFirst,
+  takeLast,
+} from "../growing_lists.ts";
 import { collect, listIterator } from "../iteration.ts";
 import {
   allElements,
@@ -90,6 +98,19 @@ function spliced(args: readonly Value[], length: number): [start: number, count:
   return [start, count, ...args.slice(2)];
 }
 
+/** Moving the elements of a longer list would guard each of them, and its next call finds others in their places. */
+const MOST_MOVED = 1_000;
+
+/** All elements of an array, whose places change. */
+function movedElements(m: Interpreter, array: ObjectValue): Element[] {
+  const { exotic, real } = array;
+  // Before anything relies on its length, which may change between calls
+  if (exotic.kind === "array" && !exotic.loaded && Array.isArray(real) && real.length > MOST_MOVED) {
+    return breakGraph("builtin", "the elements of a long list move");
+  }
+  return settledElements(m, array);
+}
+
 /** Undefined or absent. */
 function isMissing(value: Value | undefined): boolean {
   return value === undefined || (value.kind === "constant" && value.value === undefined);
@@ -142,14 +163,14 @@ const POSITIONS: ReadonlyMap<string, readonly number[]> = new Map([
 const METHODS: Readonly<Record<string, ArrayMethod>> = {
   push: (m, array, args) => {
     if (!canGrow(m, array)) return refusePush(m, array, args);
-    const growing = growingOf(m, array), elements = growing?.added ?? elementsOf(m, array);
+    const growing = openListOf(m, array), elements = growing?.added ?? elementsOf(m, array);
     elements.push(...args);
     return growing ? lengthOfGrowing(m, growing) : constant(elements.length);
   },
   pop: (m, array) => {
     refuseIntegrity(m, array);
-    const put = growingOf(m, array)?.added.pop();
-    if (put) return put;
+    const taken = takeLast(m, array);
+    if (taken) return taken;
     const elements = elementsOf(m, array);
     if (elements.length === 0) return UNDEFINED;
     const last = elementAt(m, array, elements.length - 1);
@@ -158,19 +179,27 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   },
   shift: (m, array) => {
     refuseIntegrity(m, array);
-    const elements = settledElements(m, array);
+    const taken = takeFirst(m, array, 1);
+    if (taken) return taken[0] ?? UNDEFINED;
+    const elements = movedElements(m, array);
     const first = elements.shift();
     return first === undefined || typeof first === "symbol" ? UNDEFINED : first;
   },
   unshift: (m, array, args) => {
     refuseIntegrity(m, array);
-    const elements = settledElements(m, array);
+    const elements = movedElements(m, array);
     elements.unshift(...args);
     return constant(elements.length);
   },
   splice: (m, array, args, request) => {
     refuseIntegrity(m, array);
-    const elements = settledElements(m, array);
+    const [at, count] = args;
+    const taken = args.length === 2 && at?.kind === "constant" && at.value === 0 &&
+      count?.kind === "constant" &&
+      typeof count.value === "number" && count.value > 0 && isPlainList(m, array) &&
+      takeFirst(m, array, Math.trunc(count.value));
+    if (taken) return newArray(m, taken);
+    const elements = movedElements(m, array);
     const [start, length, ...items] = spliced(args, elements.length);
     return ofSpecies(m, { array, length }, request, (list) => {
       return filled(list, settledElements(m, array).splice(start, length, ...items));
@@ -178,7 +207,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   },
   reverse: (m, array) => {
     refuseIntegrity(m, array);
-    settledElements(m, array).reverse();
+    movedElements(m, array).reverse();
     return array;
   },
   fill: (m, array, args) => {
