@@ -95,6 +95,38 @@ function compare<T>(program: (a: T, b: T, c: T) => unknown, make: (at: number) =
   }
 }
 
+const CONSTANT: object = {}, CONSTANT_VECTOR = vector(2);
+
+/** Programs that compare what they are given with what they capture. */
+const COMPARISONS: Readonly<Record<string, (a: object) => unknown>> = {
+  "an object with a constant": (a) => a === CONSTANT,
+  "a constant with an object": (a) => CONSTANT !== a,
+  "a tensor with a constant": (a) => a === CONSTANT_VECTOR,
+  "by Object.is": (a) => Object.is(a, CONSTANT),
+  "by switch": (a) => {
+    switch (a) {
+      case CONSTANT:
+        return 1;
+      case CONSTANT_VECTOR:
+        return 2;
+      default:
+        return 3;
+    }
+  },
+  "in a list": (a) => [CONSTANT, CONSTANT_VECTOR].indexOf(a),
+  "in a Set": (a) => new Set([a, CONSTANT, CONSTANT_VECTOR]).size,
+  "as keys": (a) => new Map([[a, 1], [CONSTANT, 2], [CONSTANT_VECTOR, 3]]).get(a),
+};
+
+for (const [name, program] of Object.entries(COMPARISONS)) {
+  Deno.test(`what is not a constant in one call may be it in another: ${name}`, () => {
+    const compiled = capture((x: Tensor, a: object) => [program(a), x.add(1)]);
+    for (const a of [{}, vector(2), CONSTANT, CONSTANT_VECTOR, {}]) {
+      assertEquals(compiled.run(vector(1), a)[0], program(a));
+    }
+  });
+}
+
 for (const [name, program] of Object.entries(LOOKS)) {
   Deno.test(`among objects that may be identical, each call finds those that are: ${name}`, () => {
     compare(program, () => ({}));
@@ -113,6 +145,21 @@ for (const [name, program] of Object.entries(LISTS)) {
     compare(program, (n) => [n, n + 1]);
   });
 }
+
+Deno.test("a gradient is added once to a leaf in two places", () => {
+  const product = (x: Tensor, y: Tensor) => x.mul(y).sum().backward();
+  const compiled = capture(product);
+  const [given, plain] = [0, 1].map(() =>
+    [0, 1].map(() => Object.assign(vector(2).requiresGrad_(), { grad: vector(2) }))
+  );
+  for (const [i, j] of [[0, 1], [0, 0], [1, 1], [1, 0]] as const) {
+    const [leaves, expected] = [given, plain].map((each = []) => [each[i], each[j]] as [Tensor, Tensor]);
+    if (!leaves || !expected) continue;
+    compiled.run(...leaves);
+    product(...expected);
+    assertEquals(leaves.map(({ grad }) => list(grad)), expected.map(({ grad }) => list(grad)));
+  }
+});
 
 Deno.test("distinct members of a Set are one fact, however many there are", () => {
   const seen = Array.from({ length: 300 }, (_, at) => ({ at }));

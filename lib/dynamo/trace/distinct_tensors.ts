@@ -19,6 +19,13 @@ export function guardDistinctTensors(
   );
 }
 
+/** Relies on all of these tensors being different. */
+export function guardAllDistinct(output: OutputGraph, tensors: readonly TensorValue[]): void {
+  for (const alike of Map.groupBy(tensors, guardedForm).values()) {
+    output.guardDistinct(alike.flatMap(({ source }) => source ?? []));
+  }
+}
+
 /**
  * Returns whether two tensors, as the program passed them in, satisfy the same guards, so that they could be the same
  * tensor.

@@ -140,8 +140,9 @@ export class OutputGraph {
   /** Relies on objects being distinct from each other, and from others. */
   guardDistinct(members: readonly Source[], others: readonly Source[] = []): void {
     // Objects that are guarded by identity are distinct
-    const left = members.every(this.isFixed) ? others.filter((other) => !this.isFixed(other)) : others;
-    if (left.length > 0 || members.some((each, at) => at > 0 && !this.isFixed(each))) {
+    const areFixed = members.every(this.isFixed);
+    const left = areFixed ? others.filter((other) => !this.isFixed(other)) : others;
+    if (left.length > 0 || (!areFixed && members.length > 1)) {
       this.guard({ kind: "distinct", members, others: left });
     }
   }
