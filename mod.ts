@@ -162,6 +162,7 @@ export {
   type GradScalerState,
   type Losses,
   type Scaled,
+  type ScaleUpdate,
 } from "./lib/optim/grad_scaler.ts";
 /** Data sets and loaders, like `torch.utils.data`. */
 export * as data from "./lib/data/mod.ts";

@@ -303,6 +303,10 @@ Deno.test("GradScaler rejects steps out of order and float16 gradients, and does
   const p = tensor([1, 2], { requiresGrad: true }), optimizer = new optim.SGD([p], { lr: 1 });
   const scaler = new GradScaler({ initScale: 4 });
   assertThrows(() => scaler.update(), DynError, "no checked gradients");
+  scaler.update({ newScale: 8 });
+  scaler.update({ newScale: tensor([4]) });
+  assertEquals(scaler.getScale(), 4);
+  assertThrows(() => scaler.update("a" as never), DynError, 'a number as the new scale but found "a"');
   assertThrows(() => scaler.step(optimizer), DynError, "none");
   scaler.scale(p.sum()).backward();
   scaler.unscale_(optimizer);

@@ -166,6 +166,10 @@ Deno.test("images are cropped, flipped and normalised, with random numbers deter
   ]);
   assertEquals(transforms.randomHorizontalFlip(1)(picture).at(0, 0).tolist(), [5, 4, 3, 2, 1, 0]);
   assertEquals(transforms.randomVerticalFlip(0)(picture).tolist(), picture.tolist());
+  assertEquals(transforms.randomHorizontalFlip({ p: 1 })(picture).at(0, 0).tolist(), [5, 4, 3, 2, 1, 0]);
+  const flips = [transforms.randomVerticalFlip(1), transforms.randomVerticalFlip(1)];
+  assertEquals(transforms.randomApply(flips, { p: 1 })(picture).tolist(), picture.tolist());
+  assertThrows(() => transforms.randomErasing(2), DynError, "p of randomErasing to be in [0, 1] but found 2");
   const draw = (seed: number) => {
     manualSeed(seed);
     const crop = transforms.randomCrop(3, { padding: 1 });

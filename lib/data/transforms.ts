@@ -3,6 +3,8 @@
  * height, width]. Invariant: random transforms draw from the global generator, so that a seed, or a worker's seed,
  * determines them.
  */
+import { type Trailing, trailing } from "../base/arguments.ts";
+import { checkShare } from "../base/checked_numbers.ts";
 import { checkFunction, checkKind, optionsOf } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -56,11 +58,11 @@ export function normalize(mean: readonly number[], std: readonly number[]): Imag
     throw new DynError(`Expected one nonzero deviation per mean but found [${std}] for [${mean}]`);
   }
   const [center, scale] = [mean, std].map((each) =>
-    tensor([...each], { dtype: "float32" }).reshape(-1, 1, 1)
+    tensor([...each], { dtype: "float32", device: "cpu" }).reshape(-1, 1, 1)
   );
   return made("normalize", { mean, std }, (image) => {
     if (!isFloat(image.dtype)) throw new DynError(`Expected floats but found ${image.dtype}; see toFloat`);
-    return center && scale ? image.sub(center).div(scale) : image;
+    return center && scale ? image.sub(center.to(image.device)).div(scale.to(image.device)) : image;
   });
 }
 
@@ -75,7 +77,7 @@ export function resize(size: ImageSize): ImageTransform {
       ? [Math.floor(size * height / short), Math.floor(size * width / short)]
       : size;
     const x = isFloat(image.dtype) ? image : image.to("float32");
-    const found = shares(height, h).to(x.dtype).matmul(x).matmul(shares(width, w).to(x.dtype).t());
+    const found = shares(height, h, x).matmul(x).matmul(shares(width, w, x).t());
     return isFloat(image.dtype) ? found : found.round().clamp(0, 255).to(image.dtype);
   });
 }
@@ -83,7 +85,7 @@ export function resize(size: ImageSize): ImageTransform {
 /**
  * Returns the weight of each of `given` pixels in each of `wanted`: a triangle as wide as the pixels that are merged.
  */
-function shares(given: number, wanted: number): Tensor {
+function shares(given: number, wanted: number, { dtype, device }: Tensor): Tensor {
   const scale = given / wanted, reach = Math.max(1, scale);
   const rows = Array.from({ length: wanted }, (_, to) => {
     const center = (to + 0.5) * scale;
@@ -94,7 +96,7 @@ function shares(given: number, wanted: number): Tensor {
     const sum = row.reduce((a, b) => a + b, 0);
     return row.map((each) => each / sum);
   });
-  return tensor(rows, { dtype: "float64" });
+  return tensor(rows, { dtype, device });
 }
 
 /** Crops a part at a position. Throws DynError if it is larger than the image. */
@@ -129,23 +131,51 @@ export function randomCrop(size: ImageSize, options: { readonly padding?: number
   });
 }
 
+/** Options of transforms that are applied with a probability. */
+export interface ChanceOptions {
+  /** The probability; default 0.5. */
+  readonly p?: number | undefined;
+}
+
+/** Returns a probability, given by position or by name. Throws DynError if it is none. */
+function chanceOf(owner: string, given: Trailing<ChanceOptions, ["p"]>): number {
+  const { p = 0.5 } = trailing<ChanceOptions>(owner, ["p"], given);
+  checkShare(`p of ${owner}`, p);
+  return p;
+}
+
 /** Flips left and right, with a probability. */
-export function randomHorizontalFlip(p = 0.5): ImageTransform {
+export function randomHorizontalFlip(...given: Trailing<ChanceOptions, ["p"]>): ImageTransform {
+  const p = chanceOf("randomHorizontalFlip", given);
   return made("randomHorizontalFlip", { p }, (image) => random() < p ? flip(image, [-1]) : image);
 }
 
 /** Flips top and bottom, with a probability. */
-export function randomVerticalFlip(p = 0.5): ImageTransform {
+export function randomVerticalFlip(...given: Trailing<ChanceOptions, ["p"]>): ImageTransform {
+  const p = chanceOf("randomVerticalFlip", given);
   return made("randomVerticalFlip", { p }, (image) => random() < p ? flip(image, [-2]) : image);
 }
 
-/** Applies another transform, with a probability. */
-export function randomApply(transform: ImageTransform, p = 0.5): ImageTransform {
+/** Applies another transform, or several in order, with a probability. */
+export function randomApply(
+  transforms: ImageTransform | readonly ImageTransform[],
+  ...given: Trailing<ChanceOptions, ["p"]>
+): ImageTransform {
+  const transform = compose(typeof transforms === "function" ? [transforms] : transforms);
+  const p = chanceOf("randomApply", given);
   return made("randomApply", { p }, (image) => random() < p ? transform(image) : image);
 }
 
+/** Options of `randomErasing`. */
+export interface ErasingOptions extends ChanceOptions {
+  /** The range of the rectangle's share of the area; default [0.02, 0.33]. */
+  readonly scale?: readonly [number, number] | undefined;
+}
+
 /** Erases a rectangle, of a share of the area in the range `scale`, with a probability (Zhong et al., 2020). */
-export function randomErasing(p = 0.5, scale: readonly [number, number] = [0.02, 0.33]): ImageTransform {
+export function randomErasing(...given: Trailing<ErasingOptions, ["p", "scale"]>): ImageTransform {
+  const { scale = [0.02, 0.33], ...rest } = trailing<ErasingOptions>("randomErasing", ["p", "scale"], given);
+  const p = chanceOf("randomErasing", [rest]);
   return made("randomErasing", { p, scale }, (image) => {
     if (random() >= p) return image;
     const [height, width] = sizeOf(image),

@@ -42,9 +42,12 @@ export class VonMises extends Distribution {
     return k.mul(cosine.sub(1)).sub(Math.log(2 * Math.PI)).sub(ops.i0e(k).log());
   }
 
-  /** Samples by rejection from a wrapped Cauchy distribution (Best and Fisher, 1979). */
+  /**
+   * Samples by rejection from a wrapped Cauchy distribution (Best and Fisher, 1979), on the host: not every device has
+   * float64, which small concentrations need.
+   */
   protected draw(shape: SampleShape): Tensor {
-    const k = ops.expand(this.concentration, [...shape]).to("float64");
+    const k = ops.expand(this.concentration, [...shape]).cpu().to("float64");
     const tau = k.square().mul(4).add(1).sqrt().add(1), rho = tau.sub(tau.mul(2).sqrt()).div(k.mul(2));
     // For small concentrations the exact formula loses all digits: use its expansion
     const r = ops.where(k.lt(1e-5), k.reciprocal().add(k), rho.square().add(1).div(rho.mul(2)));
@@ -58,8 +61,8 @@ export class VonMises extends Distribution {
       result = ops.where(isHit.logicalAnd(accepted.logicalNot()), angle, result);
       accepted = accepted.logicalOr(isHit);
     }
-    const turned = result.add(Math.PI).add(this.loc).remainder(2 * Math.PI).sub(Math.PI);
-    return turned.to(this.loc.dtype);
+    const turned = result.add(Math.PI).add(this.loc.cpu()).remainder(2 * Math.PI).sub(Math.PI);
+    return turned.to(this.loc.dtype).to(this.loc.device);
   }
 }
 

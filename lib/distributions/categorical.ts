@@ -163,8 +163,9 @@ export class Multinomial extends OverOutcomes {
 
   /** Combines the entropies of single trials with that of the order of the counts. */
   override entropy(): Tensor {
-    const n = this.totalCount, { probs } = this;
-    const support = ops.reshape(ops.arange(1, n + 1), [n, ...probs.shape.map(() => 1)]).to(probs.dtype);
+    const n = this.totalCount, { probs } = this, { dtype, device } = probs;
+    const counts = ops.arange(1, n + 1, 1, { dtype, device });
+    const support = ops.reshape(counts, [n, ...probs.shape.map(() => 1)]);
     const chances = new Binomial(n, { probs }).logProb(support).exp();
     const orders = chances.mul(support.add(1).lgamma()).sum([0, -1]);
     return this.base.entropy().mul(n).sub(ops.lgamma(ops.fullLike(orders, n + 1))).add(orders);

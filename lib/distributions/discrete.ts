@@ -152,7 +152,10 @@ export class Binomial extends CountDistribution {
   protected draw(shape: SampleShape): Tensor {
     const trials = Number(this.totalCount.max().item());
     const hits = uniform01([trials, ...shape], this.probs).lt(this.probs);
-    const numbers = ops.reshape(ops.arange(trials), [trials, ...shape.map(() => 1)]);
+    const numbers = ops.reshape(ops.arange(trials, null, 1, { device: this.probs.device }), [
+      trials,
+      ...shape.map(() => 1),
+    ]);
     return hits.logicalAnd(numbers.lt(this.totalCount)).to(this.probs.dtype).sum(0);
   }
 
@@ -168,9 +171,8 @@ export class Binomial extends CountDistribution {
     if (Number(this.totalCount.min().item()) !== most) {
       throw new DynError("Expected one totalCount for entropies of Binomial but found several");
     }
-    const values = ops.reshape(ops.arange(most + 1), [most + 1, ...this.batchShape.map(() => 1)]).to(
-      this.probs.dtype,
-    );
+    const { dtype, device } = this.probs, counts = ops.arange(most + 1, null, 1, { dtype, device });
+    const values = ops.reshape(counts, [most + 1, ...this.batchShape.map(() => 1)]);
     const log = this.logProb(values);
     return log.exp().mul(log).sum(0).neg();
   }
@@ -200,11 +202,11 @@ export class Poisson extends Distribution {
     return this.rate.floor();
   }
 
-  /** Counts arrivals until the time is over, in as many rounds as the largest sample needs. */
   override get support(): Constraint {
     return nonnegativeInteger;
   }
 
+  /** Counts arrivals until the time is over, in as many rounds as the largest sample needs. */
   protected draw(shape: SampleShape): Tensor {
     const rate = ops.expand(this.rate, [...shape]);
     let time = uniform01(shape, rate).log().neg(), count = ops.zerosLike(rate);

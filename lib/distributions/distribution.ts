@@ -42,9 +42,8 @@ export function vectors(given: Tensor, name: string): Tensor {
 /** Broadcasts parameters to floating tensors of one shape. */
 export function broadcastAll<const P extends readonly Parameter[]>(...given: P): { [K in keyof P]: Tensor } {
   const [like] = given.filter(isTensor), dtype = like?.isFloatingPoint() ? like.dtype : getDefaultDtype();
-  const device = like?.device ?? "cpu";
   const tensors = given.map((each) =>
-    isTensor(each) ? floating(each) : scalarTensor(each, { dtype, device })
+    isTensor(each) ? floating(each) : scalarTensor(each, { dtype, device: like?.device })
   );
   const shape = broadcastShapes(...tensors.map((each) => each.shape)).map(Number);
   const all = tensors.map((each) => sameShape(each.shape, shape) ? each : ops.expand(each, shape));

@@ -35,10 +35,10 @@ function drawn(whole: Tensor, shape: SampleShape): Tensor {
 
 /** Derivatives of samples with respect to their concentrations. */
 function slopes(concentration: Tensor, value: Tensor): Tensor {
-  const double = (each: Tensor) => Float64Array.from(each.to("float64").cpu().toTypedArray(), Number);
+  const double = (each: Tensor) => Float64Array.from(each.cpu().to("float64").toTypedArray(), Number);
   const a = double(concentration), digamma = double(concentration.cpu().to("float64").digamma());
   const x = double(value), found = a.map((each, k) => slopeAt(each, x[k] ?? 0, digamma[k] ?? 0));
-  return ops.reshape(fromTypedArray(found), value.shape).to(value.dtype).to(value.device);
+  return fromTypedArray(found, value.shape, { device: "cpu" }).to(value.dtype).to(value.device);
 }
 
 /** dx/da of the gamma distribution with concentration a at x. */

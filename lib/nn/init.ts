@@ -266,7 +266,7 @@ export function orthogonal_(tensor: Tensor, ...given: GainArguments): Tensor {
     const [q, r] = qr(drawn);
     // Q is uniformly distributed only if the diagonal of R is positive
     const unique = q.mul(r.diagonal().sign().mul(gain));
-    return tensor.copy_((isWide ? unique.mT : unique).reshape(tensor.shape));
+    return tensor.copy_((isWide ? unique.mT : unique).reshape(tensor.shape).to(tensor.dtype));
   }, { generator });
 }
 

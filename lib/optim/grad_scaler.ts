@@ -3,7 +3,8 @@
  * infinite gradients are skipped. Invariant: between two calls of `update` each optimizer is unscaled and stepped at
  * most once.
  */
-import { checkKind, optionsOf } from "../base/checked_input.ts";
+import { type Trailing, trailing } from "../base/arguments.ts";
+import { checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -43,6 +44,12 @@ export interface GradScalerState {
   readonly growth_interval?: number;
   /** Number of consecutive steps without infinities. */
   readonly _growth_tracker?: number;
+}
+
+/** The argument of `update`. */
+export interface ScaleUpdate {
+  /** The scale from now on; by default it follows from the gradients. */
+  readonly newScale?: number | Tensor | null | undefined;
 }
 
 /** Progress of an optimizer since the last update, and whether its gradients are infinite. */
@@ -151,10 +158,13 @@ export class GradScaler {
   }
 
   /** Updates the scale according to the gradients since the last update, or sets it to `newScale`. */
-  update(newScale: number | Tensor | null = null): void {
+  update(...given: Trailing<ScaleUpdate, ["newScale"]>): void {
+    const { newScale = null } = trailing<ScaleUpdate>("update", ["newScale"], given);
     if (!this.#enabled) return;
     if (newScale !== null) {
-      this.#scale = Math.fround(Number(isTensor(newScale) ? newScale.item() : newScale));
+      const scale = isTensor(newScale) ? newScale.item() : newScale;
+      if (typeof scale !== "number") refuseValue("a number as the new scale", scale);
+      this.#scale = Math.fround(scale);
     } else {
       if (this.#progress.size === 0) {
         throw new DynError("Expected a step before update() but found no checked gradients");

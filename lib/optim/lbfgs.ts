@@ -127,11 +127,11 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
   override stateDict(): OptimizerState<LBFGSOptions> {
     const [first] = this.group.params, memory = this.memory;
     if (first && memory) {
-      const { changes, direction, length, grad, scale } = memory, options = { dtype: direction.dtype };
+      const { changes, direction, length, grad, scale } = memory, { dtype, device } = direction;
       this.state.set(first, {
         d: direction,
-        t: tensor(length, options),
-        H_diag: tensor(scale, options),
+        t: tensor(length, { dtype, device }),
+        H_diag: tensor(scale, { dtype, device }),
         prev_flat_grad: grad,
         ...(changes.length > 0
           ? {

@@ -11,3 +11,4 @@ import "../library_numbers_test.ts";
 import "../narrow_tensors_test.ts";
 import "../complex_test.ts";
 import "../absent_arguments_test.ts";
+import "../default_device_test.ts";

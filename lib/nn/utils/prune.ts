@@ -136,7 +136,10 @@ export class RandomStructured extends BasePruningMethod {
   /** The mask of a tensor, given the mask so far. */
   override computeMask(t: Tensor, defaultMask: Tensor): Tensor {
     const dim = dimOf(t, this.dim), slices = t.shape[dim] ?? 0;
-    return withoutSlices(defaultMask, rand([slices]), { dim, count: countOf(this.amount, slices) });
+    return withoutSlices(defaultMask, rand([slices], { device: t.device }), {
+      dim,
+      count: countOf(this.amount, slices),
+    });
   }
 }
 

@@ -139,7 +139,7 @@ export function padPackedSequence(
   const padded = reordered(stack(rows, 0), unsortedIndices, 1);
   const sorted = Array.from({ length: batch }, (_, i) => batchSizes.filter((size) => size > i).length);
   const lengths = unsortedIndices ? unsortedIndices.map((i) => sorted[i] ?? 0) : sorted;
-  return [batchFirst ? padded.transpose(0, 1) : padded, tensor(lengths, { dtype: "int64" })];
+  return [batchFirst ? padded.transpose(0, 1) : padded, tensor(lengths, { dtype: "int64", device: "cpu" })];
 }
 
 /** Options of padSequence. */
