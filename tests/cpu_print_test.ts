@@ -712,7 +712,7 @@ test("sizes known only in the call, in kernels, arenas and library calls", () =>
 });
 
 // Each has a file of C++ compiled, which takes longer than the comparison
-for (const each of sampleBySeed(tests, 7)) Deno.test(each);
+for (const each of sampleBySeed(tests, 5)) Deno.test(each);
 
 Deno.test({
   name: "cpu: results that the caches have lost are written past them, with the same bits",

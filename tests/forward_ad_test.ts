@@ -95,7 +95,7 @@ const CASES = Object.values(OPS).flatMap((definition) =>
 
 Deno.test("tangents of each op are the adjoint of its gradients", () => {
   let compared = 0;
-  for (const { definition, sample } of sampleBySeed(CASES, 250)) {
+  for (const { definition, sample } of sampleBySeed(CASES, 170)) {
     const found = bothWays(definition, sample);
     if (found === null) continue;
     const [forward, backward, tolerance] = found, distance = Math.abs(forward - backward);
@@ -103,7 +103,7 @@ Deno.test("tangents of each op are the adjoint of its gradients", () => {
     assert(same, `${definition.name}: ⟨v, J t⟩ is ${forward} but ⟨Jᵀ v, t⟩ ${backward}`);
     compared++;
   }
-  assert(compared > 150, `Expected most calls to be compared but found ${compared}`);
+  assert(compared > 100, `Expected most calls to be compared but found ${compared}`);
 });
 
 Deno.test("second derivatives of each op equal differences of its gradients", () => {
