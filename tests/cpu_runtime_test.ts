@@ -53,6 +53,32 @@ const strides = (
   return [cols + pad, 1, rows * (cols + pad)];
 };
 
+/** Checks that a call gives the same bits if it keeps a form of its weight, and if it reads the kept form alone. */
+function checkKept(
+  { record, run, out, start, weight, skip }: {
+    readonly record: Float64Array<ArrayBuffer>;
+    readonly run: () => void;
+    readonly out: Floats;
+    /** The elements of the result before a call. */
+    readonly start: Floats;
+    readonly weight: Floats;
+    readonly skip: boolean;
+  },
+): void {
+  const [, , wanted = 0] = record;
+  if (wanted === 0 || skip) return;
+  const bits = out.slice(), kept = new Uint8Array(wanted), elements = weight.slice();
+  record[0] = addressOf(kept);
+  for (const isFilled of [0, 1]) {
+    assertEquals(record[1], isFilled);
+    if (isFilled) weight.fill(NaN);
+    out.set(start);
+    run();
+    assertEquals(out, bits, "a kept form");
+  }
+  weight.set(elements);
+}
+
 /** Runs one product and compares every element; elements outside C's view must stay as they were. */
 function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Float64Array<ArrayBuffer>): void {
   const { m, n, k, batch = 1, layout = "nnn", pad = 0, accumulate = false, threads = 2, elements } = p;
@@ -68,7 +94,7 @@ function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Floa
     const operand = at === 0 ? a : b;
     for (let i = 0; i < operand.length; i++) operand[i] = element(operand[i] ?? 0, random);
   });
-  const before = c.slice();
+  const before = c.slice(), record = new Float64Array(3);
   const call = new BigInt64Array(
     [addressOf(a), addressOf(b), addressOf(c), m, n, k, batch, ars, acs, abs, brs, bcs, bbs, crs, ccs, cbs]
       .concat([
@@ -80,11 +106,21 @@ function checkProduct(routine: Routine, p: Product, epilogue = 0, context?: Floa
         0,
         0,
         0,
+        addressOf(record),
       ]).map(
         BigInt,
       ),
   );
-  callAt(routineAddresses([routine])[0] ?? 0, call);
+  const run = () => callAt(routineAddresses([routine])[0] ?? 0, call);
+  run();
+  checkKept({
+    record,
+    run,
+    out: c,
+    start: before,
+    weight: b,
+    skip: epilogue !== 0 || elements !== undefined,
+  });
   const touched = new Uint8Array(c.length);
   const tolerance = (routine === "gemm_f32" ? 2 ** -23 : 2 ** -52) * Math.max(4, Math.sqrt(k) * 4);
   for (let g = 0; g < batch; g++) {
@@ -153,6 +189,8 @@ test("matrix products in several blocks of K and of rows, with accumulation", ()
     checkProduct("gemm_f32", { m: 20, n: 70, k: 1100, layout });
     checkProduct("gemm_f32", { m: 600, n: 66, k: 530, layout, accumulate: true, threads: 3 });
     checkProduct("gemm_f32", { m: 600, n: 48, k: 530, layout });
+    checkProduct("gemm_f32", { m: 90, n: 300, k: 1100, layout, accumulate: true, threads: 3 });
+    checkProduct("gemm_f32", { m: 210, n: 200, k: 130, layout });
   }
 });
 
@@ -415,20 +453,7 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
     ].map(BigInt));
     const run = () => callAt(routineAddresses([p.type === "f64" ? "conv_f64" : "conv_f32"])[0] ?? 0, call);
     run();
-    const [, , wanted = 0] = record;
-    if (wanted > 0 && epilogue === 0) {
-      // The same bits from transformed weights, which the first call keeps and the second one reads
-      const bits = out.slice(), kept = new Uint8Array(wanted), elements = now.weight.slice();
-      record[0] = addressOf(kept);
-      for (const isFilled of [0, 1]) {
-        assertEquals(record[1], isFilled);
-        if (isFilled) now.weight.fill(NaN);
-        out.fill(NaN);
-        run();
-        assertEquals(out, bits, `${JSON.stringify(p)} with kept weights`);
-      }
-      now.weight.set(elements);
-    }
+    checkKept({ record, run, out, start: out.slice().fill(NaN), weight: now.weight, skip: epilogue !== 0 });
     const tolerance = (p.fast ? 3 : 1) * 2 ** (p.type === "f64" ? -52 : -23) *
       Math.max(4, 2 * Math.sqrt(depth));
     for (let i = 0; i < out.length; i++) {

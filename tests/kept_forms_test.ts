@@ -24,6 +24,20 @@ Deno.test("transformed weights are kept from the second call on, with the same b
   }
 });
 
+Deno.test("packed weights of products give the same bits, until they are written to", () => {
+  const w = randn([256, 128]),
+    f = compile((x: Tensor, w: Tensor) => x.matmul(w.t()), native),
+    x = randn([64, 128]);
+  for (const _ of [1, 2]) {
+    const first = f(x, w).tolist();
+    for (const _ of [2, 3]) assertEquals(f(x, w).tolist(), first);
+    const error = f(x, w).sub(x.double().matmul(w.double().t())).abs().max().item();
+    assert(Number(error) < 1e-4, `an error of ${error}`);
+    w.copy_(randn([256, 128]));
+    assertEquals(keptOf(w), 0);
+  }
+});
+
 Deno.test("whatever writes to weights ends what is kept of them", () => {
   const conv = new nn.Conv2d(CHANNELS, CHANNELS, 3, { padding: 1 }), f = compile(conv, native);
   const w = conv.weight, x = image(), target = image();

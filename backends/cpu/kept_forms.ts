@@ -45,14 +45,14 @@ export class KeptForms {
       const form = this.#forms[k];
       if (!form) continue;
       form.isFilled = this.#records[RECORD * k + 1] === 1;
-      form.wanted = this.#records[RECORD * k + 2] ?? 0;
+      form.wanted = Math.max(form.wanted, this.#records[RECORD * k + 2] ?? 0);
     }
   }
 }
 
 /** Allocates the memory of a form, unless that could cost a program the room for its tensors. */
 function place(form: KeptForm): void {
-  if (form.memory === null && form.wanted > 0 && hostPool.limit === undefined) {
+  if (form.memory === null && form.wanted > 0 && hostPool.isRoomy(form.wanted)) {
     form.memory = hostPool.allocate(form.wanted);
   }
 }

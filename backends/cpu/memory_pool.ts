@@ -25,6 +25,14 @@ const SMALL_BYTES = 2 ** 16;
 /** Bytes that a program may hold before all objects are searched. */
 const MOST_OLD_BYTES = 2 ** 30;
 
+/** The part of a machine's memory up to which a program may hold more than it needs. */
+const ROOMY_PART = 1 / 4;
+
+/** Bytes of the machine's memory, and of its swap space; infinite if they are not to be read. */
+const MACHINE = isGranted({ name: "sys", kind: "systemMemoryInfo" })
+  ? Deno.systemMemoryInfo()
+  : { total: Infinity, swapTotal: 0 };
+
 /** The source of a pool's buffers. */
 export interface HostBuffers {
   /** Creates a block of this many bytes. Throws RangeError if there is no room, as the runtime does. */
@@ -35,9 +43,7 @@ export interface HostBuffers {
 /** A pool of host memory with arbitrary content. */
 export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
   constructor(device: DeviceName, buffers: HostBuffers = { make: makeBlock, discard: discardBlocks }) {
-    const { total, swapTotal } = isGranted({ name: "sys", kind: "systemMemoryInfo" })
-      ? Deno.systemMemoryInfo()
-      : { total: Infinity, swapTotal: 0 };
+    const { total, swapTotal } = MACHINE;
     super({
       device,
       sizeFor: sizeClass,
@@ -53,6 +59,11 @@ export class MemoryPool extends BlockPool<HostBlock, HostMemory> {
       oldBytes: Math.min(MOST_OLD_BYTES, total / 8),
       manyBytes: total / 2,
     });
+  }
+
+  /** Returns whether so many bytes can be spent to save time. */
+  isRoomy(bytes: number): boolean {
+    return this.limit === undefined && this.allocated + bytes <= ROOMY_PART * MACHINE.total;
   }
 }
 

@@ -138,7 +138,7 @@ function matmul(kernel: ExternKernel, site: ExternSite): void {
       calls.line(
         `  ${kernel.call.op === "matmul" && kernel.call.accumulate ? 1 : 0}, ${
           threadsOf(kernel)
-        }, ${epilogue}, ${prologues}};`,
+        }, ${epilogue}, ${prologues}, ${site.record}};`,
       );
       calls.line(
         `((void (*)(const GemmCall*)) ${

@@ -6,6 +6,8 @@
  */
 import type { BufferId, BufferView, ExternKernel, Program } from "../../../lib/loops/ir.ts";
 import { usesOf } from "../../../lib/loops/uses.ts";
+import { hintOf } from "../../../lib/sym/decide.ts";
+import { product } from "../../../lib/sym/expr.ts";
 
 /** Number of doubles of a record. */
 export const RECORD = 3;
@@ -26,19 +28,26 @@ export interface WithRecords {
   readonly records: ReadonlyMap<ExternKernel, BufferId>;
 }
 
+/** Weights of fewer elements are not worth a record. */
+const LEAST_ELEMENTS = 2048;
+
 /** Adds records to a program. */
 export function withRecords(program: Program): WithRecords {
   const { buffers, inputs, kernels } = program;
   const keeps: KeptOperand[] = [], records = new Map<ExternKernel, BufferId>();
   const written = new Set(kernels.flatMap((kernel) => [...usesOf(kernel).written]));
   for (const kernel of kernels) {
-    const weight = kernel.kind === "extern" && isConvolution(kernel) ? kernel.inputs[1] : undefined;
-    const input = weight ? inputs.indexOf(weight.buffer) : -1;
-    if (kernel.kind !== "extern" || !weight || input < 0 || written.has(weight.buffer)) continue;
-    const form = formText(kernel, buffers[weight.buffer]?.dtype ?? "");
-    if (form === null) continue;
+    if (kernel.kind !== "extern" || kernel.blocks) continue;
+    const views = decisive(kernel), { buffer = -1, shape = [] } = kernel.inputs[1] ?? {};
+    const input = inputs.indexOf(buffer),
+      dims = views.map(({ offset, ...of }) => [[offset], of.shape, of.strides]);
+    if (views.length === 0 || input < 0 || written.has(buffer)) continue;
+    if (dims.flat(2).some((dim) => typeof dim !== "number") || !(hintOf(product(shape)) >= LEAST_ELEMENTS)) {
+      continue;
+    }
+    const call = kernel.call.op === "matmul" ? "matmul" : kernel.call;
     records.set(kernel, buffers.length + keeps.length);
-    keeps.push({ input, form });
+    keeps.push({ input, form: JSON.stringify([call, buffers[buffer]?.dtype, dims]) });
   }
   const ids = [...records.values()];
   const more = ids.map((_, k) => ({
@@ -54,13 +63,17 @@ export function withRecords(program: Program): WithRecords {
   };
 }
 
-const isConvolution = ({ call: { op } }: ExternKernel): boolean =>
-  op === "convForward" || op === "convBackwardInput";
-
-/** Everything from which a routine chooses a form; null if sizes are not known before the call. */
-function formText({ call, inputs, outputs }: ExternKernel, dtype: string): string | null {
-  const of = ({ offset, shape, strides }: BufferView) => [[offset], shape, strides];
-  const views = [...inputs.slice(0, 2), ...outputs].map(of);
-  if (views.flat(2).some((dim) => typeof dim !== "number")) return null;
-  return JSON.stringify([call, dtype, views]);
+/** The operands whose sizes decide about the form of the second one; none if it has none. */
+function decisive({ call, inputs, outputs, prologues }: ExternKernel): readonly BufferView[] {
+  switch (call.op) {
+    case "convForward":
+    case "convBackwardInput":
+      return [...inputs.slice(0, 2), ...outputs];
+    case "matmul":
+      return outputs[0]?.shape.length === 2 && !prologues?.some(({ input }) => input === 1)
+        ? inputs.slice(1, 2)
+        : [];
+    default:
+      return [];
+  }
 }

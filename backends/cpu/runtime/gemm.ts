@@ -29,6 +29,7 @@ struct GemmCall {
   void* fill_a_context;
   void (*fill_b)(void*, long b, long r0, long r1, long c0, long c1, void* to, long ld);
   void* fill_b_context;
+  double* record;   // of packed b, as in ConvCall
 };
 `;
 
@@ -44,6 +45,8 @@ struct Problem {
   Fill fill_a, fill_b;
   void *context_a, *context_b;
   L index;
+  T* kept;       // packed b, or memory for it, or null
+  bool packs;    // whether it has to be packed
 };
 // Rows [i0, i1) and columns [j0, j1) of an operand that is computed; its rows are contiguous if cs is 1.
 INL Operand filled(const Problem& p, Fill fill, void* context, L cs, L i0, L i1, L j0, L j1, T* to) {
@@ -273,6 +276,12 @@ OUTL void work(const GemmCall& call, Problem p, const Plan& q, L t, L nt) {
   const T *a = p.a, *b = p.b;
   T* c = p.c;
   const L abs = p.swapped ? call.bbs : call.abs, bbs = p.swapped ? call.abs : call.bbs;
+#if SPLIT
+  if (p.packs) {
+    pack_kept(p, t, nt);
+    #pragma omp barrier
+  }
+#endif
   for (L g = first; g < end; g++) {
     p.a = a + g * abs;
     p.b = b + g * bbs;
@@ -303,11 +312,19 @@ static void gemm(const GemmCall* call) {
     p.ars = g.ars; p.acs = g.acs; p.brs = g.brs; p.bcs = g.bcs; p.crs = g.crs; p.ccs = g.ccs;
   }
   const Plan q = plan_of(p);
+  const bool keeps = g.record && q.kind == Plan::SPLITS && !p.swapped && !p.fill_b && g.batch == 1;
+  p.kept = keeps ? (T*) (UL) g.record[0] : 0;
+  p.packs = p.kept && !g.record[1];
   const double products = (double) g.m * g.n * g.k * g.batch;
   const L nt = g.threads > 1 && products > 262144 ? g.threads : 1;
-  if (nt == 1) return work(g, p, q, 0, 1);
-  #pragma omp parallel num_threads(nt)
-  work(g, p, q, omp_get_thread_num(), omp_get_num_threads());
+  if (nt == 1) work(g, p, q, 0, 1);
+  else {
+    #pragma omp parallel num_threads(nt)
+    work(g, p, q, omp_get_thread_num(), omp_get_num_threads());
+  }
+#if SPLIT
+  if (keeps) g.record[1] = p.kept != 0, g.record[2] = keeping_pays(p) ? PackedB(p).bytes() : 0;
+#endif
 }
 EXPORT void (*dyn_entry())(const GemmCall*) { return gemm; }
 `;

@@ -140,12 +140,15 @@ INL L split_depth(L k) {
   return ((k + blocks - 1) / blocks + STEP_K - 1) / STEP_K * STEP_K;
 }
 INL L split_length(L depth) { return depth / STEP_K * SPLIT_STEP; }
-// Whether a product takes fewer cycles with splits. Tiles take a fifth more than their products, vectors a quarter more, packing
-// about 0.8 for an element, and writing 0.6.
-INL bool split_pays(L m, L n, L k) {
-  if (m < SIDE || n < SIDE || k < STEP_K || !tiles_granted()) return false;
+// Cycles of a product with splits. Tiles take a fifth more than their products, packing about 0.8 for an element, and writing 0.6.
+INL double packing_cost(L m, L n, L k) { return 0.8 * ((m + SIDE - 1) / SIDE * SIDE + (n + SIDE - 1) / SIDE * SIDE) * ((k + STEP_K - 1) / STEP_K * STEP_K); }
+INL double split_cost(L m, L n, L k) {
   const double rows = (m + SIDE - 1) / SIDE * SIDE, cols = (n + SIDE - 1) / SIDE * SIDE, depth = (k + STEP_K - 1) / STEP_K * STEP_K;
-  return rows * cols * depth * (1.2 * 6 / 512) + 0.8 * (rows + cols) * depth + 0.6 * rows * cols < (double) m * n * k * (1.25 / (2 * VL));
+  return rows * cols * depth * (1.2 * 6 / 512) + packing_cost(m, n, k) + 0.6 * rows * cols;
+}
+// Whether vectors would take more, which take a quarter more than their products.
+INL bool split_pays(L m, L n, L k) {
+  return m >= SIDE && n >= SIDE && k >= STEP_K && tiles_granted() && split_cost(m, n, k) < (double) m * n * k * (1.25 / (2 * VL));
 }
 // Whether results of operands with these flags may be wrong. Where every product of a result is below 2⁻¹⁰⁰, terms that
 // count are among those read as zero; else only terms that do not, unless large elements are multiplied by ones so tiny that
