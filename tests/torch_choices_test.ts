@@ -368,6 +368,14 @@ Deno.test("reductions over no dimension, sums of bools, limits of halves, and co
   assertEquals(pow(0, powers).tolist(), [undefinedPower, none, undefinedPower, { re: 1, im: 0 }]);
   const samples = tensor([none, { re: 1, im: 1 }, { re: 4, im: 1 }]);
   assertEquals(gradient(samples)[0]?.tolist(), [{ re: 1, im: 1 }, { re: 2, im: 0.5 }, { re: 3, im: 0 }]);
+  // Samples between which a difference is taken do not count themselves
+  const infinite = tensor([2, -2, Infinity, Infinity, 3], { dtype: "float32" });
+  assertEquals(gradient(infinite)[0]?.tolist(), [-4, Infinity, Infinity, -Infinity, -Infinity]);
+  const places = tensor([{ re: 0, im: 1 }, { re: 0, im: 2 }]);
+  assertEquals(gradient(tensor([1, 2]), { spacing: [places] })[0]?.tolist(), [{ re: 0, im: -1 }, {
+    re: 0,
+    im: -1,
+  }]);
   const uneven = gradient(samples, { spacing: [tensor([0, 1, 3], { dtype: "float32" })] })[0];
   assertEquals(uneven?.select(0, 2).tolist(), { re: 1.5, im: 0 });
 });

@@ -214,6 +214,50 @@ Deno.test("a view that is older than the wish for gradients of its base refuses 
   }
 });
 
+Deno.test("writes that would skip a custom function, or would not be part of a history, are errors", () => {
+  class Passed extends autograd.Function {
+    static override forward(_ctx: autograd.FunctionContext, x: Tensor, how: number): Tensor {
+      return how === 0 ? x : how === 1 ? x.at(":") : x.clone().at(":");
+    }
+    static override backward(_ctx: autograd.FunctionContext, grad: Tensor) {
+      return [grad.mul(3), null];
+    }
+  }
+  class Unreturned extends Doubled {
+    static override forward(ctx: autograd.FunctionContext, x: Tensor): Tensor {
+      return super.forward(ctx, x).clone();
+    }
+  }
+  const wrong: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+    "a view from Passed is being used": (x) => Passed.apply(x, 0).mul_(5),
+    "a view from Passed is": (x) => Passed.apply(x, 1).at(0).mul_(5),
+    "unchanged elements of a view from Passed": (x) => {
+      const y = Passed.apply(x, 0);
+      x.mul_(5);
+      return y.sum();
+    },
+    "return the tensors that it marks as written": (x) => Unreturned.apply(x),
+    "a view created without recording gradients": (x) => noGrad(() => x.at(":")).mul_(5),
+  };
+  const written = (x: Tensor) => Passed.apply(x, 2).mul_(5);
+  for (const backend of [null, "eager", "aot_eager"]) {
+    const run = (f: (x: Tensor) => Tensor) => {
+      const x = tensor([1, 2], FLOATS), whole = (x: Tensor) => f(x.clone());
+      (backend === null ? whole : compile(whole, { backend }))(x).sum().backward();
+      return x.grad?.tolist();
+    };
+    for (const [message, f] of Object.entries(wrong)) {
+      assertThrows(() => run(f), DynError, message, `${backend}: ${message}`);
+    }
+    // A view of what nobody else has is a tensor of its own
+    assertEquals(run(written), [15, 15]);
+  }
+  const x = tensor([1, 2], FLOATS), packed = (each: Tensor) => each.add_(1);
+  const saved = () => autograd.graph.savedTensorsHooks(packed, (each) => each, () => x.clone().exp());
+  assertThrows(saved, DynError, "a pack hook that leaves its tensor as it is");
+  assertThrows(() => x.grad = x, DynError, "found the tensor itself");
+});
+
 Deno.test("materialised gradients are differentiated again, as zeros; no inputs are an error", () => {
   const x = tensor(0.5, FLOATS), a = tensor(1, FLOATS);
   const [first] = autograd.grad(x.mul(a), [x], null, { createGraph: true });

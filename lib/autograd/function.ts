@@ -8,7 +8,7 @@ import { DynError } from "../base/errors.ts";
 import { isDifferentiable } from "../base/dtype.ts";
 import { OPS } from "../ops/table.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
-import { checkLeaf } from "../tensor/inplace.ts";
+import { checkLeaf, noteSharedResult } from "../tensor/inplace.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { requiresGradBeneath, wholeBeneath } from "../tensor/levels.ts";
 import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
@@ -300,13 +300,18 @@ function applyRecorded(of: FunctionClass, args: readonly unknown[]): Applied {
   });
   const dirty = FunctionContext.dirtyOf(context);
   for (const each of dirty) {
+    if (!resultsOf(returned).includes(each)) {
+      throw new DynError(`Expected forward of ${of.name} to return the tensors that it marks as written`);
+    }
     if (ambient.gradEnabled) checkLeaf(each);
     each.storage.version++;
   }
   const fresh = (value: unknown): unknown =>
-    isTensor(value) && tensors.includes(value) && !dirty.has(value) ? aliasOf(value) : value;
+    isTensor(value) && tensors.includes(value) && !dirty.has(value)
+      ? noGrad(() => ops.viewAs(value, value))
+      : value;
   const output = Array.isArray(returned) ? returned.map(fresh) : fresh(returned);
-  node?.finish(resultsOf(output));
+  node?.finish(resultsOf(output), tensors);
   return { output, context };
 }
 
@@ -335,7 +340,7 @@ class FunctionNode extends Node {
     this.inputs = tensors.map((t) => t?.layout ?? null);
   }
 
-  finish(results: readonly unknown[]): void {
+  finish(results: readonly unknown[], args: readonly (Tensor | null)[]): void {
     this.#results = results.map((r) => isTensor(r) ? r.layout : null);
     const settings = FunctionContext.settle(this.context, this, results);
     this.#settings = settings;
@@ -343,13 +348,25 @@ class FunctionNode extends Node {
       if (!isTensor(result) || !isDifferentiable(result.dtype) || settings.nonDifferentiable.has(result)) {
         return;
       }
-      if (viewOf(result) === null || !settings.dirty.has(result)) return setHistory(result, this, output);
-      // A write to part of a base is part of the base's history: as a copy of what the call computed
-      const src = noGrad(() => ops.clone(result));
-      setHistory(src, this, output);
-      const args = { self: result, src, nonBlocking: false };
-      recordInplace({ definition: OPS.copy, args }, result, () => {});
+      const isView = viewOf(result) !== null, isDirty = settings.dirty.has(result);
+      if (isView && isDirty) return this.#writePart(result, output);
+      const others = [...args, ...results.filter((each) => each !== result)];
+      const isShared = others.some((other) => isTensor(other) && other.storage === result.storage);
+      if (isView && isShared) noteSharedResult(result, `a view from ${this.of.name}`);
+      else if (isView) result.viewState = null;
+      setHistory(result, this, output);
     });
+  }
+
+  /** A write to part of a base is part of the base's history: as a copy of what the call computed. */
+  #writePart(target: Tensor, output: number): void {
+    const src = noGrad(() => ops.clone(target));
+    setHistory(src, this, output);
+    recordInplace(
+      { definition: OPS.copy, args: { self: target, src, nonBlocking: false } },
+      target,
+      () => {},
+    );
   }
 
   apply(grads: readonly (Tensor | null)[], _options: ApplyOptions): readonly (Tensor | null)[] {

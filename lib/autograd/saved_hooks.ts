@@ -63,8 +63,14 @@ export class PackedTensor {
 
   constructor(hooks: SavedTensorHooks, tensor: Tensor) {
     this.#hooks = hooks;
+    const { version } = tensor.storage;
     // Hooks see tensors without history, and their own operations are not recorded
     this.#packed = noGrad(() => withoutHooks(() => hooks.pack(aliasOf(tensor))));
+    if (tensor.storage.version !== version) {
+      throw new DynError(
+        "Expected a pack hook that leaves its tensor as it is but found one that wrote to it",
+      );
+    }
   }
 
   /** The tensor without history. Throws DynError for one of another shape or type. */

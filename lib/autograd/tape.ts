@@ -10,6 +10,7 @@ import { OPS } from "../ops/table.ts";
 import type { HookHandle, TensorHook, ViewState, ViewStep } from "../tensor/autograd_state.ts";
 import { callResolved, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
+import { sharedResult } from "../tensor/inplace.ts";
 import { metadataChanges } from "../tensor/metadata_version.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
 import { entryOf, mapTensors, type TensorArgs } from "../tensor/plan.ts";
@@ -114,6 +115,10 @@ function stepsToWrite(view: Tensor, { base, steps }: ViewState<Tensor>): readonl
 export function gradFnOf(tensor: Tensor): Node | null {
   const viewState = viewOf(tensor);
   if (viewState !== null && viewState.version !== tensor.storage.version) {
+    const shared = sharedResult(viewState);
+    if (shared) {
+      throw new DynError(`Expected unchanged elements of ${shared} but found them written to in place`);
+    }
     if (viewState.base.requiresGrad && !tensor.state?.requiresGrad) refreshView(tensor, viewState);
     else viewState.version = tensor.storage.version;
   }

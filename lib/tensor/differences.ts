@@ -5,7 +5,7 @@
 import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { checkTensor } from "./checked.ts";
 import { DynError } from "../base/errors.ts";
-import { isDifferentiable, isFloat, partType } from "../base/dtype.ts";
+import { isDifferentiable, partType } from "../base/dtype.ts";
 import { normalizeDim } from "../ops/shapes.ts";
 import { ops } from "./eager.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
@@ -37,7 +37,7 @@ function evenly(
   { distance, edgeOrder }: { distance: number; edgeOrder: 1 | 2 },
 ): Tensor {
   const n = x.shape[dim] ?? 0, at = (start: number, length: number) => ({ dim, start, length });
-  const middle = n > 2 ? [combined(x, [-0.5, 0, 0.5], at(0, n - 2))] : [];
+  const middle = n > 2 ? [x.narrow(dim, 2, n - 2).sub(x.narrow(dim, 0, n - 2)).div(2)] : [];
   const first = edgeOrder === 1 ? combined(x, [-1, 1], at(0, 1)) : combined(x, [-1.5, 2, -0.5], at(0, 1));
   const last = edgeOrder === 1
     ? combined(x, [-1, 1], at(n - 2, 1))
@@ -117,6 +117,7 @@ export function gradient(input: Tensor, options: GradientOptions = {}): Tensor[]
     if (of.ndim !== 1 || of.shape[0] !== size) {
       throw new DynError(`Expected ${size} coordinates in dimension ${d} but found shape [${of.shape}]`);
     }
-    return unevenly(x, d, { places: isFloat(of.dtype) ? of : of.to(partType(x.dtype)), edgeOrder });
+    const places = isDifferentiable(of.dtype) ? of : of.to(partType(x.dtype));
+    return unevenly(x, d, { places, edgeOrder });
   });
 }

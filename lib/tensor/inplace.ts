@@ -18,6 +18,7 @@ import { OPS } from "../ops/table.ts";
 import type { Dim } from "../sym/expr.ts";
 import { classPlan, type ClassPolicy, type ClassRequest } from "./classes.ts";
 import { hasDistinctElements, type Layout, layoutOf } from "./layout.ts";
+import type { ViewState } from "./autograd_state.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { ambient, noGrad } from "./modes.ts";
 import {
@@ -62,11 +63,8 @@ export function runInplace(
     );
   }
   const records = ambient.gradEnabled && recordsGrad(inputs);
-  // A composition may return the target unchanged, like dropout outside of training: then nothing is written.
-  // A view that is older than its base's wish for gradients requires none itself
-  if (records ? definition.gradient.kind !== "composite" : ambient.gradEnabled && isViewOfLeaf(target)) {
-    checkLeaf(target);
-  }
+  // A composition may return the target unchanged, like dropout outside of training: then nothing is written
+  if (ambient.gradEnabled && !(records && definition.gradient.kind === "composite")) checkLeaf(target);
   const write = (call: Call) => {
     const from = entryOf(formOf(call.definition, call.args));
     const given = { entry: from, args: call.args, inputs: tensorsOf(from, call.args), run };
@@ -185,12 +183,6 @@ function checkWritable({ layout }: Tensor): void {
   if (!hasDistinctElements(layout)) throw new DynError(SHARED_ELEMENTS);
 }
 
-/** Returns whether a tensor is a view of a leaf that requires grad. */
-export function isViewOfLeaf(tensor: Tensor): boolean {
-  const base = viewOf(tensor)?.base;
-  return base !== undefined && base.isLeaf && base.requiresGrad;
-}
-
 /** The last steps of views that transforms differentiate by: after a write, gradients would be those of the new value. */
 const differentiatedBy = new WeakSet<object>();
 
@@ -201,21 +193,42 @@ export function refusingWrites(view: Tensor): Tensor {
   return view;
 }
 
-/** Returns whether a tensor is a view that refuses writes, or a view of one. */
-export function refusesWrites({ viewState }: Tensor): boolean {
-  return viewState?.steps.some((step) => differentiatedBy.has(step)) ?? false;
+/** The last steps of results of custom functions that share memory with others, and what they are. */
+const sharedResults = new WeakMap<object, string>();
+
+/** Notes that a view is a result whose own gradient a history of its base would skip. */
+export function noteSharedResult({ viewState, storage: { version } }: Tensor, what: string): void {
+  const step = viewState?.steps.at(-1);
+  if (!viewState || !step) return;
+  sharedResults.set(step, what);
+  viewState.version = version;
 }
 
-/** Throws for leaves that require grad, and their views, while recording. */
-export function checkLeaf(target: Tensor): void {
-  if (isViewOfLeaf(target)) {
-    throw new DynError(
-      "Expected a tensor with history but a view of a leaf that requires grad is being used in an in-place operation",
-    );
+/** Returns which result of a custom function a view is, or is a view of. */
+export function sharedResult({ steps }: ViewState<Tensor>): string | undefined {
+  return steps.flatMap((step) => sharedResults.get(step) ?? [])[0];
+}
+
+/** Returns what a tensor is if recorded writes to it are refused, for an error. */
+export function refusedWrite(target: Tensor): string | undefined {
+  const viewState = viewOf(target), base = viewState?.base ?? target;
+  const isLeaf = (tensor: Tensor) => tensor.isLeaf && tensor.requiresGrad;
+  if (viewState && isLeaf(base)) return "a view of a leaf that requires grad";
+  if (isLeaf(target) || viewState?.steps.some((step) => differentiatedBy.has(step))) {
+    return "a leaf that requires grad";
   }
-  if (refusesWrites(target) || (target.isLeaf && target.requiresGrad)) {
+  const shared = viewState && sharedResult(viewState);
+  // Without a history of its own, a view's write would be missing from that of its base
+  const isUnrecorded = base.requiresGrad && !target.requiresGrad;
+  return shared ?? (isUnrecorded ? "a view created without recording gradients" : undefined);
+}
+
+/** Throws for tensors whose recorded writes are refused. */
+export function checkLeaf(target: Tensor): void {
+  const refused = refusedWrite(target);
+  if (refused !== undefined) {
     throw new DynError(
-      "Expected a tensor with history but a leaf that requires grad is being used in an in-place operation",
+      `Expected a tensor with history but ${refused} is being used in an in-place operation`,
     );
   }
 }

@@ -257,6 +257,7 @@ export class Tensor {
   }
 
   set grad(value: Tensor | null) {
+    if (value === this) throw new DynError("Expected another tensor as gradient but found the tensor itself");
     if (value !== null) checkGradient(value, this, "a gradient");
     if (value !== null || this.state !== null) autogradStateOf(this).grad = value;
   }

@@ -9,7 +9,7 @@ import { sameList } from "../../base/lists.ts";
 import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
 import { apply } from "../../base/own_builtins.ts";
 import { defaultDevice } from "../../tensor/default_device.ts";
-import { isViewOfLeaf, refusesWrites } from "../../tensor/inplace.ts";
+import { refusedWrite } from "../../tensor/inplace.ts";
 import { ambient } from "../../tensor/modes.ts";
 import type { AmbientState } from "./ambient_state.ts";
 import { ANY_KEY } from "./guard.ts";
@@ -196,12 +196,9 @@ export function isLeaf({ gradFn, state }: Tensor, { before, after }: LeafHooks):
   return listsHooks(accumulator?.hooks.get(0), before) && listsHooks(accumulator?.after, after);
 }
 
-/**
- * Returns whether an operation computed a tensor that requires grad, and it is not a view of a leaf that requires grad,
- * or of what a transform differentiates by.
- */
+/** Returns whether an operation computed a tensor that requires grad, and recorded writes to it are not refused. */
 export function isMade(tensor: Tensor): boolean {
-  return !tensor.isLeaf && !isViewOfLeaf(tensor) && !refusesWrites(tensor);
+  return !tensor.isLeaf && refusedWrite(tensor) === undefined;
 }
 
 function listsHooks(found: ReadonlyMap<number, object> | undefined, hooks: readonly object[]): boolean {

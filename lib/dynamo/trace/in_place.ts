@@ -9,7 +9,7 @@ import type { Node } from "../../graph/node.ts";
 import type { ComposedMeta } from "../../ops/composition.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
 import { sameShape } from "../../ops/shapes.ts";
-import { isViewOfLeaf, refusesWrites } from "../../tensor/inplace.ts";
+import { refusedWrite } from "../../tensor/inplace.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import type { Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -38,11 +38,14 @@ export function checkLeaf(m: Interpreter, target: GraphValue): void {
   leaveToTape(m, target.node, "a tensor that a transform differentiates by is written to");
   const root = shownInput(target.node, { detached: false });
   const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
-  if (real && isViewOfLeaf(real)) refuseCall("an in-place operation on a view of a leaf that requires grad");
+  const refused = real && refusedWrite(real);
+  if (refused) refuseCall(`an in-place operation on ${refused}`);
+  const requires = (node: Node) => m.output.tensors.get(node)?.requiresGrad;
+  if (!requires(target.node) && requires(shownNode(target.node, { detached: false }))) {
+    refuseCall("an in-place operation on a view created without recording gradients");
+  }
   // A tensor that requires grad because of a write in the graph has a history
   if (!real?.requiresGrad || !source) return;
-  if (real.isLeaf) refuseCall("an in-place operation on a leaf that requires grad");
-  if (refusesWrites(real)) refuseCall("an in-place operation on what a transform differentiates by");
   m.output.guard({ kind: "made", source });
 }
 

@@ -140,7 +140,7 @@ const histogram = composeWideOp({
     return [meta(count), meta(count + 1)];
   },
   compose(o, { self, bins, range, weight, density }) {
-    const edges = isTensor(bins) ? o.detach(bins) : o.binEdges(self, Number(bins), range);
+    const edges = isTensor(bins) ? o.clone(o.detach(bins)) : o.binEdges(self, Number(bins), range);
     const points = o.reshape(self, [-1, 1]);
     return [o.binnedSums(points, [edges], weight && o.reshape(weight, [-1]), density), edges];
   },
