@@ -4,7 +4,7 @@
  * read-only, and buffers that few kernels read at different offsets have none.
  */
 import { InternalError } from "../base/errors.ts";
-import { usesOf } from "../loops/uses.ts";
+import { accessesOf, usesOf } from "../loops/uses.ts";
 import type {
   BufferDecl,
   BufferId,
@@ -15,13 +15,13 @@ import type {
   Statement,
 } from "../loops/ir.ts";
 import { mapStatements } from "../loops/map_statements.ts";
-import { cachedBufferAnalysis } from "../loops/canonical_form.ts";
+import { cachedAnalysis, cachedBufferAnalysis } from "../loops/canonical_form.ts";
 import { boundsOf, type Dim, sub } from "../sym/expr.ts";
 import { replaceKernels, withNests } from "./kernels.ts";
 import type { Target } from "./target.ts";
 
-/** Number of offsets of a buffer from which on kernels get windows. */
-const MANY = 8;
+/** Number of offsets of a buffer, besides its start, from which on kernels get windows. */
+const MANY = 7;
 
 /** Windows start at multiples of four elements if vectors are read there. */
 const stepOf = ({ grid }: Target): number => grid?.vectors ? 4 : 1;
@@ -31,10 +31,13 @@ export function windowsOfBuffers(program: Program, target: Target): Program {
   const places = new Map<BufferId, Set<number>>();
   const firsts = new Map<Kernel, Map<BufferId, number>>();
   for (const kernel of program.kernels) {
+    if (!readsInside(kernel)) continue;
     const first = firstPlaces(kernel, stepOf(target));
-    for (const id of first.keys()) if (program.buffers[id]?.role.kind === "local") first.delete(id);
+    for (const [id, place] of first) {
+      if (place === 0 || program.buffers[id]?.role.kind === "local") first.delete(id);
+      else places.set(id, (places.get(id) ?? new Set()).add(place));
+    }
     firsts.set(kernel, first);
-    for (const [buffer, place] of first) places.set(buffer, (places.get(buffer) ?? new Set()).add(place));
   }
   const buffers: BufferDecl[] = [...program.buffers], made = new Map<string, BufferId>();
   const windowOn = (of: BufferId, from: number): BufferId => {
@@ -47,9 +50,7 @@ export function windowsOfBuffers(program: Program, target: Target): Program {
     return buffers.length - 1;
   };
   const windowed = replaceKernels(program, (kernel) => {
-    const moved = [...firsts.get(kernel) ?? []].filter(([buffer, from]) =>
-      from > 0 && (places.get(buffer)?.size ?? 0) >= MANY
-    );
+    const moved = [...firsts.get(kernel) ?? []].filter(([buffer]) => (places.get(buffer)?.size ?? 0) >= MANY);
     if (moved.length === 0) return [kernel];
     return [
       through(kernel, new Map(moved.map(([buffer, from]) => [buffer, { from, id: windowOn(buffer, from) }]))),
@@ -57,6 +58,19 @@ export function windowsOfBuffers(program: Program, target: Target): Program {
   });
   return made.size === 0 ? program : { ...windowed, buffers };
 }
+
+/** Returns whether a kernel may read a buffer from another element than the first on. */
+function readsInside(kernel: Kernel): boolean {
+  if (kernel.kind === "loops") return loadsInside(kernel.body);
+  const { inputs, epilogue, prologues = [] } = kernel,
+    nests = [epilogue, ...prologues.map(({ nest }) => nest)];
+  return inputs.some(({ offset }) => leastOf(offset) > 0) ||
+    nests.some((nest) => nest && loadsInside(nest.body));
+}
+
+const loadsInside = cachedAnalysis((body) =>
+  accessesOf(body).some((s) => s.kind === "load" && leastOf(s.index) > 0)
+);
 
 /** Returns the first element that a kernel reads of each buffer that it does not write. */
 function firstPlaces(kernel: Kernel, step: number): Map<BufferId, number> {

@@ -376,7 +376,7 @@ export class Graph {
    * graph and before their users; `users` mirroring the arguments. Throws InternalError.
    */
   lint(): void {
-    const nodes = this.#nodes, seen = new Set<Node>(), names = new Set<string>();
+    const nodes = this.#nodes, seen = new Map<string, Node>();
     let pastInputs = false, uses = 0;
     // Every pass ends here, so messages are built only for errors
     for (let at = 0; at < nodes.length; at++) {
@@ -384,26 +384,25 @@ export class Graph {
       if (!node) continue;
       const { name, op } = node;
       if (node.graph !== this) broken(`Expected ${name} to belong to this graph`);
-      if (names.has(name)) broken(`Expected unique names but found ${name} twice`);
-      names.add(name);
+      if (seen.has(name)) broken(`Expected unique names but found ${name} twice`);
       if (op !== "placeholder") pastInputs = true;
       else if (pastInputs) broken(`Expected the input ${name} before all operations`);
       const inputs = node.inputs();
       for (const input of inputs) {
-        if (!seen.has(input)) broken(`Expected ${input.name} before its user ${name}`);
+        if (seen.get(input.name) !== input) broken(`Expected ${input.name} before its user ${name}`);
         if (!input.users.has(node)) broken(`Expected ${name} among the users of ${input.name}`);
       }
       if ((op === "output") !== (at === nodes.length - 1)) {
         broken(`Expected one output node, the last, but found ${name} at ${at} of ${nodes.length} nodes`);
       }
-      seen.add(node);
+      seen.set(name, node);
       uses += inputs.size;
     }
     // Every node that reads a node is among its users, so equal counts mean that there are no others
     if (nodes.reduce((count, { users }) => count + users.size, 0) === uses) return;
     for (const node of nodes) {
       for (const user of node.users.keys()) {
-        if (!seen.has(user) || !user.inputs().has(node)) {
+        if (seen.get(user.name) !== user || !user.inputs().has(node)) {
           broken(`Expected ${user.name} to take ${node.name}, whose user it is`);
         }
       }

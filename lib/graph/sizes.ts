@@ -78,7 +78,7 @@ export function sizeBindings(graph: Graph): SizeBinding[] {
   for (const [input, node] of graph.placeholders.entries()) {
     const { value } = node.meta;
     if (value.kind === "size") offer(value.size, input, { kind: "value" });
-    if (value.kind === "tensor") tensors.push([input, value.tensor]);
+    if (value.kind === "tensor" && !isKnown(value.tensor)) tensors.push([input, value.tensor]);
   }
   for (const [input, { shape }] of tensors) {
     shape.forEach((size, dim) => offer(size, input, { kind: "shape", dim }));
@@ -89,6 +89,10 @@ export function sizeBindings(graph: Graph): SizeBinding[] {
   for (const [input, { offset }] of tensors) offer(offset, input, { kind: "offset" });
   return [...found.values()];
 }
+
+/** Returns whether a layout mentions no symbols. */
+const isKnown = ({ shape, strides, offset }: TensorMeta): boolean =>
+  typeof offset === "number" && [shape, strides].every((each) => each.every((d) => typeof d === "number"));
 
 /** Reads one binding in a call. */
 export function readBinding({ input, part, symbol }: SizeBinding, args: readonly unknown[]): number {
@@ -111,8 +115,9 @@ export function readBinding({ input, part, symbol }: SizeBinding, args: readonly
 
 /** Collects all symbols that the arguments and results of nodes mention. */
 export function symbolsOf(nodes: readonly Node[], found: Set<Sym> = new Set()): Set<Sym> {
-  const inMeta = ({ shape, strides, offset }: TensorMeta) => {
-    for (const d of [...shape, ...strides, offset]) freeSymbols(d, found);
+  const inMeta = (meta: TensorMeta) => {
+    if (isKnown(meta)) return;
+    for (const d of [...meta.shape, ...meta.strides, meta.offset]) freeSymbols(d, found);
   };
   // Equal layers share values
   const seen = new Set<NodeValue>();

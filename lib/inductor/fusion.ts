@@ -95,7 +95,11 @@ class Scheduler {
         writer.set(buffer, id);
         readers.set(buffer, []);
       }
-      for (const { buffer } of computation.reads) readers.set(buffer, [...readers.get(buffer) ?? [], id]);
+      for (const { buffer } of computation.reads) {
+        const list = readers.get(buffer);
+        if (list) list.push(id);
+        else readers.set(buffer, [id]);
+      }
       before.delete(id);
     }
   }

@@ -36,12 +36,18 @@ const merged = new WeakMap<object, Map<string, object>>();
 export function recordEquivalent(from: Body, to: Body, place: (id: BufferId) => BufferId | null): void {
   const canonical = known.get(from);
   if (!canonical) return;
-  const places = canonical.buffers.map(place).filter((id) => id !== null), buffers = [...new Set(places)];
-  if (places.length < canonical.buffers.length) return;
-  known.set(to, {
-    kind: buffers.length < places.length ? mergedKind(canonical.kind, places) : canonical.kind,
-    buffers,
-  });
+  const { kind } = canonical, places: BufferId[] = [];
+  let isMerged = false;
+  for (const id of canonical.buffers) {
+    const placed = place(id);
+    if (placed === null) return;
+    isMerged ||= places.includes(placed);
+    places.push(placed);
+  }
+  known.set(
+    to,
+    isMerged ? { kind: mergedKind(kind, places), buffers: [...new Set(places)] } : { kind, buffers: places },
+  );
 }
 
 /** For updates in place, which write the buffers they read. */
@@ -63,7 +69,8 @@ export function bufferMapping(
   second: CanonicalForm,
   other: (id: BufferId) => BufferId,
 ): (id: BufferId) => BufferId {
-  const places = new Map(first.buffers.map((id, at) => [id, second.buffers[at] ?? id]));
+  const places = new Map<BufferId, BufferId>();
+  first.buffers.forEach((id, at) => places.set(id, second.buffers[at] ?? id));
   return (id) => {
     const found = places.get(id) ?? other(id);
     places.set(id, found);
@@ -104,7 +111,11 @@ export function cachedBufferAnalysis<T>(
   const firsts = new WeakMap<object, readonly (readonly [at: number, id: BufferId, result: T])[]>();
   return (body) => {
     const canonical = known.get(body), first = canonical && firsts.get(canonical.kind);
-    if (first) return new Map(first.map(([at, id, each]) => [canonical.buffers[at] ?? id, each]));
+    if (first) {
+      const found = new Map<BufferId, T>();
+      for (const [at, id, each] of first) found.set(canonical.buffers[at] ?? id, each);
+      return found;
+    }
     const found = find(body);
     if (canonical) {
       firsts.set(canonical.kind, [...found].map(([id, each]) => [canonical.buffers.indexOf(id), id, each]));

@@ -2,10 +2,14 @@
 import type { Statement } from "./ir.ts";
 
 /** Replaces each statement by another. */
-export const mapStatements = (
+export function mapStatements(
   body: readonly Statement[],
   rewrite: (s: Statement) => Statement,
-): readonly Statement[] => expandStatements(body, (s) => [rewrite(s)]);
+): readonly Statement[] {
+  return body.map((s) =>
+    rewrite(s.kind === "loop" || s.kind === "masked" ? { ...s, body: mapStatements(s.body, rewrite) } : s)
+  );
+}
 
 /** Replaces each statement by any number of others. */
 export function expandStatements(

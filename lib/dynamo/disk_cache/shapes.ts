@@ -73,11 +73,13 @@ export function describe(object: object, number: number, numbering: Numbering): 
 export function propertiesOf(object: object): readonly (readonly [string | symbol, PropertyDescriptor])[] {
   if (types.isArrayBufferView(object)) return [];
   const isApart = isPlainTensor(object), keys = Reflect.ownKeys(object);
+  const properties: [string | symbol, PropertyDescriptor][] = [];
   refuseLarge(keys.length);
-  return keys.flatMap((key) => {
+  for (const key of keys) {
     const found = isApart && TENSOR_FIELDS.has(key) ? undefined : propertyOf(object, key);
-    return found ? [[key, found] as const] : [];
-  });
+    if (found) properties.push([key, found]);
+  }
+  return properties;
 }
 
 /** Describing a larger list or collection takes longer than a trace that reads a few of its elements. */

@@ -19,7 +19,7 @@ import { counters, logs } from "../../base/logs.ts";
 import { appendCall, type TracedUpdate } from "../../graph/captured_module.ts";
 import { type Argument, mapNodes, type Node, writtenBy } from "../../graph/node.ts";
 import { sameModes } from "../../tensor/modes.ts";
-import type { DistinctFact } from "../guards/guard.ts";
+import type { DistinctFact, Guard } from "../guards/guard.ts";
 import type { Source } from "../source.ts";
 import type { CallMemory, Frame, Interpreter } from "../trace/interpreter.ts";
 import { newArray } from "../trace/contents.ts";
@@ -207,8 +207,9 @@ function fitting(m: Interpreter, { given }: RecordedCall, subject: Subject): Map
 /** Determines what the trace relied on about a call's module, and what else the call may have read. */
 function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
   const { subject: { moved, updates }, roots, given } = call,
-    objects = objectsFrom(moved.map(({ real }) => real));
-  const isRead = objects && readsOf(m, objects, call.guards), form = isRead && formOf(objects, isRead);
+    objects = objectsFrom(moved.map(({ real }) => real)),
+    guards = m.output.guards.slice(0, call.guards);
+  const isRead = objects && readsOf(m, objects, guards), form = isRead && formOf(objects, isRead);
   if (!form) return null;
   const own = new Set(form.objects), starts = new Set(moved.map(({ source }) => source.name));
   const passed = given.flatMap((each) => each.kind === "same" && each.value.real ? [each.value.real] : []);
@@ -216,8 +217,8 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
     ? new Set<object>()
     : reachable([...roots, ...passed, ...form.identities], m.wrapper);
   if (!outside) return null;
-  const leading = new Map<Source, boolean>();
-  const isOwn = (source: Source | null) => source !== null && leadsThrough(source, { starts, own, leading });
+  const through = { starts, own, leading: new Map<Source, boolean>() };
+  const isOwn = (source: Source | null) => source !== null && leadsThrough(source, through);
   const met = form.objects.flatMap((object) => m.wrapper.find(object) ?? []);
   const strays = new Set(met.flatMap(({ source, real }) => real && !isOwn(source) ? [real] : []));
   if (
@@ -226,7 +227,7 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
     return null;
   }
   const facts: PlacedFact[] = [], distinct = new Set<DistinctFact>();
-  for (const { fact } of m.output.guards.slice(0, call.guards)) {
+  for (const { fact } of guards) {
     if (fact.kind === "distinct") distinct.add(fact);
     else if ("source" in fact && isOwn(fact.source)) facts.push(fact);
   }
@@ -244,13 +245,11 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
   return { form, isRead, outside, facts, strays, realAt, inputs, update };
 }
 
-/**
- * Returns the properties of objects that the first guards concern: a trace that reads a primitive has a guard on it.
- */
-function readsOf(m: Interpreter, objects: readonly object[], guards: number): IsRead {
-  const names = objects.map((object) => m.wrapper.find(object)?.source?.name ?? null);
+/** Returns the properties of objects that guards concern: a trace that reads a primitive has a guard on it. */
+function readsOf({ wrapper }: Interpreter, objects: readonly object[], guards: readonly Guard[]): IsRead {
+  const names = objects.map((object) => wrapper.find(object)?.source?.name ?? null);
   const read = new Map(names.map((name) => [name, new Set<string | symbol>()]));
-  for (const { fact } of m.output.guards.slice(0, guards)) {
+  for (const { fact } of guards) {
     if ("source" in fact && fact.source.kind === "property") {
       read.get(fact.source.base.name)?.add(fact.source.key);
     }
