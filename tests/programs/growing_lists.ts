@@ -129,6 +129,8 @@ export const growingLists: Corpus = {
         attempt(() => f(v(1), list));
         see(list);
       }
+      const g = compile((x: Tensor, list: unknown[]) => [list.push(x.mul(2)), list.splice(0), list.length]);
+      for (const list of [range(4), range(5), make(5), make(6)]) attempt(() => [g(v(1), list), list]);
     }
   },
   "lists that grow: one list twice, and two"({ compile, see }) {

@@ -37,8 +37,8 @@ export function isChanged(object: ObjectValue): boolean {
     return exotic.begun !== undefined && (exotic.begun.taken > 0 || exotic.begun.isOver);
   }
   if (exotic.kind !== "array") return false;
-  if (!exotic.loaded) return (exotic.growing?.added.length ?? 0) > 0 || isShortened(exotic.growing);
-  return exotic.elements.length !== exotic.originals.length ||
+  return (exotic.growing?.added.length ?? 0) > 0 || isShortened(exotic.growing) ||
+    exotic.elements.length !== exotic.originals.length ||
     exotic.elements.some((e, i) => e !== exotic.originals[i]);
 }
 
@@ -47,8 +47,8 @@ const isShortened = (list: GrowingList | null): boolean => list !== null && list
 /** Returns whether the trace has replaced or removed original elements of an array. */
 export function changesElements({ exotic }: ObjectValue): boolean {
   if (exotic.kind !== "array") return false;
-  if (!exotic.loaded) return isShortened(exotic.growing);
-  return exotic.originals.some((original, i) => original !== HOLE && exotic.elements[i] !== original);
+  return isShortened(exotic.growing) ||
+    exotic.originals.some((original, i) => original !== HOLE && exotic.elements[i] !== original);
 }
 
 /** Calls `visit` with every value that replaying the changes needs. */

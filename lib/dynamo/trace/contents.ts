@@ -116,8 +116,8 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
   if (!exotic.loaded) {
     const { real, source } = array;
     invariant(Array.isArray(real) && source, "Expected a real array with a source");
+    // Kept until the end, so that a break on the way does not lose it
     const { growing } = exotic;
-    exotic.growing = null;
     if (growing?.length.kind === "number") specializeNumber(m.output, growing.length);
     if (real.length > MOST_ELEMENTS) return breakGraph("opaqueObject", "an array with too many elements");
     m.output.guard({ kind: "array", source, length: real.length });
@@ -140,9 +140,11 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
     exotic.loaded = true;
     if (growing) {
       const { dropped, popped, added } = growing;
-      exotic.elements.length -= popped;
       // Elements that move are read where they were
-      if (dropped > 0) settledElements(m, array).splice(0, dropped);
+      if (dropped > 0) settledElements(m, array);
+      exotic.growing = null;
+      exotic.elements.length -= popped;
+      exotic.elements.splice(0, dropped);
       exotic.elements.push(...added);
     }
   }
