@@ -65,6 +65,14 @@ const WRITES: Readonly<Record<string, (a: Thing, b: Thing, c: Thing) => unknown>
   },
 };
 
+/** Objects of other kinds, whose properties are written like those of plain objects. */
+const KINDS: Readonly<Record<string, (n: number) => object>> = {
+  "functions": (n) => () => n,
+  "typed arrays": (n) => new Float32Array([n]),
+  "buffers": (n) => new ArrayBuffer(n),
+  "views of buffers": (n) => new DataView(new ArrayBuffer(n)),
+};
+
 const LISTS: Readonly<Record<string, (a: number[], b: number[]) => number>> = {
   "an element that is put back": (a, b) => {
     const [first = 0] = a;
@@ -137,6 +145,18 @@ for (const [name, program] of Object.entries(LOOKS)) {
 for (const [name, program] of Object.entries(WRITES)) {
   Deno.test(`writes to one object are visible under its other names: ${name}`, () => {
     compare(program, (n) => ({ n }));
+  });
+}
+
+for (const [name, make] of Object.entries(KINDS)) {
+  Deno.test(`properties written to one object are visible under its other names: ${name}`, () => {
+    const program = (a: object, b: object, c: object) => {
+      Reflect.set(a, "q", 5);
+      const seen = [b, c].map((each): unknown => Reflect.get(each, "q"));
+      Reflect.deleteProperty(a, "q");
+      return seen.join();
+    };
+    compare(program, make);
   });
 }
 

@@ -18,7 +18,7 @@ import { type BreakCause, type BreakKind, breakReason } from "../break_reasons.t
 import { type CapturedGraph, compileGraph } from "./captured_graph.ts";
 import { checkMarks, parametersOf } from "./checked_marks.ts";
 import { refuseBreak, reportBreak } from "../told_breaks.ts";
-import { changesElements, isChanged } from "../codegen/effects.ts";
+import { changesElements, hasChangedProperties, isChanged } from "../codegen/effects.ts";
 import { buildModified, type ModifiedCode } from "../codegen/modified.ts";
 import { UnsupportedSyntax } from "../bytecode/code.ts";
 import { sourceReads } from "../guards/guard_reader.ts";
@@ -50,7 +50,7 @@ import { Wrapper } from "../variables/wrap.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { Box, LiveView } from "../bytecode/runtime.ts";
 import type { LiveCell } from "../source.ts";
-import type { TensorValue, Value } from "../variables/value.ts";
+import type { ObjectValue, TensorValue, Value } from "../variables/value.ts";
 import type { Frame } from "../trace/interpreter.ts";
 import { modesOf } from "../trace/region_modes.ts";
 
@@ -399,11 +399,12 @@ function assemble(
 function guardAliases(machine: Machine, output: OutputGraph): void {
   const { objects, tensors } = machine.wrapper;
   guardMemory(machine.wrapper);
-  // Functions are guarded by what they are
-  const rest = objects.filter(({ exotic: { kind } }) => kind !== "bytes" && kind !== "function");
-  for (const kinds of Map.groupBy(rest, ({ exotic }) => exotic.kind).values()) {
+  // The memory of an object has its own guards
+  const hasChanged = (object: ObjectValue): boolean =>
+    object.written || (object.exotic.kind === "bytes" ? hasChangedProperties(object) : isChanged(object));
+  for (const kinds of Map.groupBy(objects, ({ exotic }) => exotic.kind).values()) {
     const [changed, others] = [true, false].map((which) =>
-      kinds.flatMap((object) => (object.written || isChanged(object)) === which ? object.source ?? [] : [])
+      kinds.flatMap((object) => hasChanged(object) === which ? object.source ?? [] : [])
     );
     if (changed && changed.length > 0) output.guardDistinct(changed, others);
   }

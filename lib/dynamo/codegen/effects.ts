@@ -25,12 +25,16 @@ export interface ChangedState {
   readonly cells: Iterable<CellValue>;
 }
 
+/** Returns whether the trace has changed properties of a real object, its prototype, or whether it may grow. */
+export function hasChangedProperties(object: ObjectValue): boolean {
+  return object.slots.size > 0 || object.privates.size > 0 || object.prototypeChanged ||
+    object.frozen !== "no";
+}
+
 /** Returns whether the trace has changed a real object. */
 export function isChanged(object: ObjectValue): boolean {
   const { exotic } = object;
-  if (
-    object.slots.size > 0 || object.privates.size > 0 || object.prototypeChanged || object.frozen !== "no"
-  ) return true;
+  if (hasChangedProperties(object)) return true;
   if (exotic.kind === "map" || exotic.kind === "set") return exotic.changed;
   if (exotic.kind === "bytes") return exotic.memory.cells.size > 0;
   if (exotic.kind === "opaque") {
