@@ -845,6 +845,22 @@ const HELD = { size: 3 }, REFERENCE = new WeakRef(HELD);
 
 /** Programs without a break. */
 export const unbroken: Corpus = {
+  "fields with computed names of a class from outside"({ compile, see }) {
+    class Tagged {
+      [Symbol.toStringTag] = "Tagged";
+      ["weight"] = v(2, 3);
+      [7] = 1;
+      [1.5] = this[7] + 1;
+    }
+    class Named extends Tagged {
+      ["last"] = this[1.5] + 1;
+    }
+    const run = compile((x: Tensor, isNamed: boolean) => {
+      const made = isNamed ? new Named() : new Tagged();
+      return [x.mul(made.weight), `${made}`, Reflect.ownKeys(made), { ...made }];
+    });
+    for (const isNamed of [false, true, false]) see(run(v(1, 2), isNamed));
+  },
   "objects with private members leave, those of heirs and in a circle"({ compile, see }) {
     const f = compile((x: Tensor, name: string) => {
       const plain = new Queue().push(x).push(x.mul(2)).push(x), heir = new NamedQueue(name, 5).push(x.neg());

@@ -324,7 +324,7 @@ function register(text: string, module: Module): void {
         key,
         declaration,
         value: value ? functionInfo(value) : null,
-        access: () => bindingOf(module, access, { name: key ?? "", reassigned: true }),
+        access: () => bindingOf(module, access, { name: String(key ?? ""), reassigned: true }),
       })),
       privateMethods: code.privateMethods.map(({ declaration, kind, code }) => {
         const standIn = () => {};

@@ -4,6 +4,7 @@
  * Invariant: one code object per node, so that equal code objects are identical. The instructions of nested functions
  * are compiled on first access, which may throw `UnsupportedSyntax`.
  */
+import type * as ast from "acorn";
 import type {
   ClassTemplate,
   CodeObject,
@@ -17,6 +18,7 @@ import type {
 import type { Instruction } from "./instruction.ts";
 import type { Assembled } from "./builder.ts";
 import { bindPattern } from "./assignment.ts";
+import { wellKnownSymbol } from "./class_keys.ts";
 import { FunctionContext, hasSimpleParameters } from "./context.ts";
 import { expression } from "./expressions.ts";
 import { describeFree, freeVariables, privateNameOf } from "./free.ts";
@@ -28,6 +30,7 @@ import {
   type AstNode,
   type ClassNode,
   type FunctionNode,
+  isAnonymousFunction,
   isClassNode,
   isFunctionNode,
   staticKeyName,
@@ -44,8 +47,8 @@ export function compileFunction(node: FunctionNode, module: ParsedModule): CodeO
 
 /** An instance field of a class. */
 export interface ClassField {
-  /** Name of a public field, `#name` of a private one, null if the key is computed. */
-  readonly key: string | null;
+  /** Name or symbol of a public field, `#name` of a private one, null if the key has to be computed. */
+  readonly key: string | symbol | null;
   /** For a private field, where its name is declared; null for public ones. */
   readonly declaration: string | null;
   /** Computes the value, with the new object as `this`; null if the field starts undefined. */
@@ -96,13 +99,19 @@ export function compileClass(node: ClassNode, module: ParsedModule): ClassCode {
     const unit = module.analysis.units.get(m);
     if (!unit) throw new Error("Expected a class of this module");
     fields.push({
-      key: m.computed ? null : staticKeyName(m.key),
+      key: m.computed ? knownKey(m, module) : staticKeyName(m.key),
       declaration: isPrivate ? declarationOf(m.key, node, module) : null,
       value: m.value ? codeOfUnit(unit, module) : null,
       span: { start: m.start, end: m.end },
     });
   }
   return { constructorCode, fields, privateMethods, derived: Boolean(node.superClass) };
+}
+
+/** The computed key of a field if it is a literal or a well-known symbol; anonymous functions have names by others. */
+function knownKey({ key, value }: ast.PropertyDefinition, module: ParsedModule): string | symbol | null {
+  if (value && isAnonymousFunction(value)) return null;
+  return key.type === "Literal" ? staticKeyName(key) : wellKnownSymbol(key, module);
 }
 
 /** Returns the position of the declaration of a member's private name, as text: a getter and a setter share one. */

@@ -36,8 +36,8 @@ export interface ClassInfo {
 
 /** An instance field. */
 export interface FieldInfo {
-  /** Null if the key is computed. */
-  readonly key: string | null;
+  /** Null if the key has to be computed. */
+  readonly key: string | symbol | null;
   /** For a private field, the declaration of its name; null for public ones. */
   readonly declaration: string | null;
   /** Computes the value; null if the field starts undefined. */
