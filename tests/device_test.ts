@@ -72,6 +72,14 @@ console.log(g(host).device, g(host).tolist());
 // A sum over four rows that the same kernel writes
 const h = compile((x: Tensor, y = x.exp()): Tensor[] => [y, y.sum(0)], { fullgraph: true });
 console.log(h(zeros([4, 3])).map((each) => each.tolist().flat().join()).join(" "));
+// Copies between devices, of a type that one of them lacks
+const source = tensor([1, 2], { device: "cpu", dtype: "float64", requiresGrad: true });
+const copy = (from: Tensor): Tensor => zeros([2]).copy_(from).mul(3).sum();
+for (const f of [copy, compile(copy)]) f(source).backward();
+console.log(source.grad?.device, source.grad?.tolist(), zeros([2], { device: "cpu" }).copy_(ones([2])).tolist());
+const layer = new nn.Linear(2, 1), hostLayer = new nn.Linear(2, 1, { device: "cpu" });
+layer.loadStateDict(hostLayer.stateDict());
+console.log(layer.weight.device, layer.weight.cpu().equal(hostLayer.weight));
 `,
       [],
       { DYN_DEVICE: "webgpu" },
@@ -79,7 +87,8 @@ console.log(h(zeros([4, 3])).map((each) => each.tolist().flat().join()).join(" "
     assertEquals([stderr, code], ["", 0]);
     assertEquals(
       stdout,
-      "webgpu,webgpu,webgpu,webgpu,cpu,cpu\nwebgpu [ 3, 4 ]\ncpu [ 2, 3 ]\n1,1,1,1,1,1,1,1,1,1,1,1 4,4,4\n",
+      "webgpu,webgpu,webgpu,webgpu,cpu,cpu\nwebgpu [ 3, 4 ]\ncpu [ 2, 3 ]\n1,1,1,1,1,1,1,1,1,1,1,1 4,4,4\n" +
+        "cpu [ 6, 6 ] [ 1, 1 ]\nwebgpu true\n",
     );
   },
 }, {

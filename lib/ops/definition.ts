@@ -191,6 +191,8 @@ export interface OpDescription<P extends Params = Params> {
   readonly auxiliary?: readonly string[];
   /** Whether the values of numbers affect the validity or the kind of a call: then they are constants of a graph. */
   readonly checksNumbers?: boolean;
+  /** Whether `src` of an in-place call may be on another device than `self`: it is moved. */
+  readonly crossesDevices?: true;
   /** Whether calls may name the generator that random numbers come from. */
   readonly takesGenerator?: true;
   /** The number that fills the result, whatever the elements of the arguments are. */

@@ -49,6 +49,7 @@ import { runInto } from "./run.ts";
 import { allocateStorage, isShapesOnly, Storage, watchAllocations } from "./storage.ts";
 import { autograd, isTensor, modes, recordsGrad, Tensor, viewOf } from "./tensor.ts";
 import type { NestedElements } from "./tensor_options.ts";
+import { movedTo } from "./transfer.ts";
 import { receiverOf, subclasses, withoutSubclasses } from "./tensor_subclass.ts";
 
 /** Maximum number of cached signatures and view places of one op. */
@@ -199,8 +200,14 @@ export function callInplace(definition: OpDefinition, written: readonly unknown[
   return withGenerator(definition, written, (rest) => {
     const given = hasComplexNumbers(rest) ? withComplexTensors(rest) : rest;
     const args = parseCall(definition, given, isTensor, valueOf);
-    return callResolvedInplace(definition, inplaceArguments(definition, args));
+    return callResolvedInplace(definition, withSourceMoved(definition, inplaceArguments(definition, args)));
   });
+}
+
+/** The arguments of a copy from another device, with the source on that of the tensor that is written to. */
+function withSourceMoved({ crossesDevices }: OpDefinition, args: TensorArgs): TensorArgs {
+  const { self, src } = args;
+  return crossesDevices && isTensor(self) && isTensor(src) ? { ...args, src: movedTo(ops, src, self) } : args;
 }
 
 /** The same with resolved arguments. */

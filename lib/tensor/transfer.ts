@@ -42,3 +42,9 @@ export function converted<T extends TensorLike>(
   const moved = device == null || device === typed.device ? typed : ops.toDevice(typed, device);
   return copy && moved === tensor ? ops.clone(tensor) : moved;
 }
+
+/** A tensor on the device of another and, if it was elsewhere, in its type, which its own device may lack. */
+export function movedTo<T extends TensorLike>(ops: OpApi<T>, tensor: T, { dtype, device }: TensorLike): T {
+  if (tensor.device === device) return tensor;
+  return converted(ops, converted(ops, tensor, { device: "cpu" }), { dtype, device });
+}

@@ -8,7 +8,7 @@ import { findTarget } from "../../ops/table.ts";
 import { DESCRIBED } from "../../tensor/descriptions.ts";
 import { type Indexing, setAt, valueAt } from "../../tensor/indexing.ts";
 import { noGrad } from "../../tensor/modes.ts";
-import { convertTo } from "../../tensor/transfer.ts";
+import { convertTo, movedTo } from "../../tensor/transfer.ts";
 import { hintOf } from "../../sym/decide.ts";
 import { Sym } from "../../sym/expr.ts";
 import { modes } from "../../tensor/tensor.ts";
@@ -37,6 +37,12 @@ function op(m: Interpreter, name: string, args: readonly Value[]): TensorValue {
   return result.kind === "tensor" ? result : breakGraph("tensorMethod", name);
 }
 
+/** Writes a source, which may be on another device, into a tensor. */
+function copyInto(m: Interpreter, self: TensorValue, [source = UNDEFINED, ...rest]: readonly Value[]) {
+  const moved = source.kind === "tensor" ? refusing(() => movedTo(tracedOps(m), source, self)) : source;
+  return op(m, "copy_", [self, moved, ...rest]);
+}
+
 const METHODS: Readonly<Record<string, Method>> = {
   size: (m, self, args) => alongDim(m, self, "shape", args),
   stride: (m, self, args) => alongDim(m, self, "strides", args),
@@ -57,6 +63,7 @@ const METHODS: Readonly<Record<string, Method>> = {
       ? breakGraph("tensorMethod", "view as another type")
       : op(m, "view", [self, ...args]);
   },
+  copy_: copyInto,
   where: (m, self, [condition = UNDEFINED, ...rest]) => op(m, "where", [condition, self, ...rest]),
   at: (m, self, args) => {
     const index = args.map((each) => plainIndex(m, each));
@@ -138,7 +145,7 @@ function indexing(m: Interpreter): Indexing<TensorValue, Value> {
       const place = m.options({ dtype: constant(dtype), device: constant(device) });
       return op(m, "full", [newArray(m, []), value, place]);
     },
-    copy: (view, source) => void op(m, "copy_", [view, source]),
+    copy: (view, source) => void copyInto(m, view, [source]),
     put: (view, indices, source) =>
       void op(m, "indexPut_", [view, newArray(m, indices.map((each) => each ?? NULL)), source]),
   };

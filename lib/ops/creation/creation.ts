@@ -396,6 +396,7 @@ const copy = lowerOp({
     nonBlocking: optional("bool", false),
   },
   inplace: true,
+  crossesDevices: true,
   exposure: { method: false, free: false },
   infer({ self, src }) {
     if (isTensor(src) && !broadcastsTo(src.shape, self.shape)) {
