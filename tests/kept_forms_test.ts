@@ -1,6 +1,7 @@
 /** Transformed weights are kept between calls with equal weights, and never outlive them. */
 import { assert, assertEquals } from "@std/assert";
 import { compile, type CompileOptions, enableGrad, nn, noGrad, optim, randn, Tensor } from "../mod.ts";
+import { received } from "../lib/distributed/staging.ts";
 import { tensorOver } from "../lib/tensor/sharing.ts";
 
 const native: CompileOptions = { options: { tier: "wait", errorOnFallback: true } };
@@ -90,6 +91,13 @@ Deno.test("nothing is kept of weights that are trained, released, or written by 
   noGrad(() => shared.copy_(w));
   for (const _ of [1, 2, 3]) noGrad(() => f(x, shared));
   assertEquals(keptOf(shared), 0);
+  const { tensor, after } = received(w.detach(), false);
+  noGrad(() => {
+    for (const _ of [1, 2]) f(x, tensor);
+    assert(keptOf(tensor) > 0, "kept while a message arrives");
+    after?.();
+    assertEquals(keptOf(tensor), 0);
+  });
   const given = randn(SIZE);
   for (const _ of [1, 2, 3]) f(x, given);
   const { forms } = given.storage, [form] = forms.values();

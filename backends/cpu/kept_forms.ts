@@ -3,7 +3,7 @@
  * kept from the second call with equal contents on, so that weights that change each time are not. Invariant: a record
  * refers to memory only while a call runs.
  */
-import type { KeptForm, ProgramCall } from "../../lib/loops/device.ts";
+import { type KeptForm, OutOfMemory, type ProgramCall } from "../../lib/loops/device.ts";
 import { hostOf } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
 import { type KeptOperand, RECORD } from "./print/kept_operands.ts";
@@ -52,8 +52,11 @@ export class KeptForms {
 
 /** Allocates the memory of a form, unless that could cost a program the room for its tensors. */
 function place(form: KeptForm): void {
-  if (form.memory === null && form.wanted > 0 && hostPool.isRoomy(form.wanted)) {
+  if (form.memory !== null || form.wanted === 0 || !hostPool.isRoomy(form.wanted)) return;
+  try {
     form.memory = hostPool.allocate(form.wanted);
+  } catch (thrown) {
+    if (!(thrown instanceof OutOfMemory)) throw thrown;
   }
 }
 

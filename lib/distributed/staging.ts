@@ -47,7 +47,8 @@ function bring(result: Tensor, to: Tensor): void {
 export function received(tensor: Tensor, isRead: boolean): Received {
   if (isDirect(tensor)) {
     tensor.storage.version++;
-    return { tensor, after: null };
+    // What a reader has kept while the call was in progress may be older
+    return { tensor, after: () => void tensor.storage.version++ };
   }
   const { shape, dtype } = tensor;
   const copy = isRead
