@@ -269,3 +269,17 @@ Deno.test("materialised gradients are differentiated again, as zeros; no inputs 
     assertThrows(() => f(x), DynError, "Expected at least one input");
   }
 });
+
+Deno.test("a tensor into which a leaf is multiplied requires grad, though nothing else holds the leaf", () => {
+  const leaf = () => tensor([0.5, 2]).requiresGrad_();
+  for (const whole of [true, false]) {
+    const program = (x: Tensor) => void (whole ? x : x.slice(0, 0, 2)).mul_(leaf());
+    for (const backend of [null, "eager", "aot_eager", "inductor"]) {
+      compiler.reset();
+      const x = tensor([0.5, 4]), run = backend === null ? program : compile(program, { backend });
+      run(x);
+      assertEquals([x.requiresGrad, x.tolist()], [true, [0.25, 8]], `${backend} of the whole: ${whole}`);
+      x.sum().backward();
+    }
+  }
+});

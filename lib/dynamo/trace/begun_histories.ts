@@ -1,7 +1,7 @@
 /**
  * Tensors of a trace at which the program starts a history, as by `x.detach().requiresGrad_()` or `tensor(data, {
  * requiresGrad: true })`: a node marks each of them, or the graph breaks. Invariant: such a history ends with its
- * graph, because results with such a history would need the tape to follow it.
+ * graph, because results and written tensors with such a history would need the tape to follow it.
  */
 import { isDifferentiable } from "../../base/dtype.ts";
 import type { Node } from "../../graph/node.ts";
@@ -55,14 +55,18 @@ export function refuseOutliving(m: Interpreter, output: OutputGraph, results: re
     leaveToTape(m, result, "a tensor that a transform differentiates by is a result of the graph");
   }
   if (output.begun.length === 0) return;
-  for (const result of results) {
+  // What is written to the program's tensors remains, too
+  const changed = [...output.tensors].flatMap(([node, { real, requiresGrad }]) =>
+    requiresGrad && real?.requiresGrad === false ? [node] : []
+  );
+  for (const result of [...results, ...changed]) {
     if (!output.tensors.get(result)?.requiresGrad) continue;
     const behind = output.history.begunBehind(result);
     const first = output.begun.find(({ node }) => node && (behind?.includes(node) ?? true));
     if (!first || first.begunAt === null) continue;
     m.restartAt(first.begunAt, {
       kind: "gradientState",
-      detail: "a result of the graph has a history that it begins",
+      detail: "a result of the graph, or a tensor that it writes to, has a history that it begins",
     });
   }
 }
