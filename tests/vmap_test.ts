@@ -346,3 +346,9 @@ Deno.test("in compiled functions batches are part of the graph: nested, under tr
     "what breaks the graph",
   );
 });
+
+Deno.test("a batch of no elements gives results of no elements", () => {
+  const twice = (x: Tensor) => x.mul(2);
+  assertEquals(func.vmap(twice)(zeros([0, 3])).shape, [0, 3]);
+  assert(isTensor(func.jacfwd(twice)(zeros([0]))));
+});

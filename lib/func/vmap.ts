@@ -55,7 +55,7 @@ export function vmap<A extends readonly unknown[]>(
   return (...args) => {
     const { leaves, spec } = flatten(args, isTensor);
     const dims = dimsOf(args, inDims), placed = leaves.map((value, k) => place(value, dims[k] ?? null));
-    const size = sizeOf(placed), step = Math.min(chunkSize ?? size, Math.max(1, size));
+    const size = sizeOf(placed), step = Math.max(1, Math.min(chunkSize ?? size, size));
     const fronts = placed.flatMap(({ value, dim }) =>
       isTensor(value) && dim !== null ? [ops.movedim(value, dim, 0)] : []
     );
