@@ -80,6 +80,11 @@ console.log(source.grad?.device, source.grad?.tolist(), zeros([2], { device: "cp
 const layer = new nn.Linear(2, 1), hostLayer = new nn.Linear(2, 1, { device: "cpu" });
 layer.loadStateDict(hostLayer.stateDict());
 console.log(layer.weight.device, layer.weight.cpu().equal(hostLayer.weight));
+const adam = new optim.Adam(layer.parameters()), hostAdam = new optim.Adam(hostLayer.parameters());
+hostLayer.call(ones([1, 2], { device: "cpu" })).sum().backward();
+hostAdam.step();
+adam.loadStateDict(hostAdam.stateDict());
+console.log(Object.values(adam.stateDict().state[0] ?? {}).map((each) => each.device).join());
 `,
       [],
       { DYN_DEVICE: "webgpu" },
@@ -88,7 +93,7 @@ console.log(layer.weight.device, layer.weight.cpu().equal(hostLayer.weight));
     assertEquals(
       stdout,
       "webgpu,webgpu,webgpu,webgpu,cpu,cpu\nwebgpu [ 3, 4 ]\ncpu [ 2, 3 ]\n1,1,1,1,1,1,1,1,1,1,1,1 4,4,4\n" +
-        "cpu [ 6, 6 ] [ 1, 1 ]\nwebgpu true\n",
+        "cpu [ 6, 6 ] [ 1, 1 ]\nwebgpu true\nwebgpu,webgpu,webgpu\n",
     );
   },
 }, {

@@ -278,8 +278,8 @@ export abstract class Optimizer<H extends object = WithRate> {
       if (!param) {
         throw new DynError(`Expected a parameter number below ${params.length} but found ${number}`);
       }
-      const copies: ParamState = {};
-      for (const [name, value] of Object.entries(values)) copies[name] = value.clone();
+      const copies: ParamState = {}, { device } = param;
+      for (const [name, value] of Object.entries(values)) copies[name] = value.to({ device, copy: true });
       this.state.set(param, copies);
     }
   }
