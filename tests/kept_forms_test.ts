@@ -1,6 +1,7 @@
 /** Transformed weights are kept between calls with equal weights, and never outlive them. */
 import { assert, assertEquals } from "@std/assert";
 import { compile, type CompileOptions, enableGrad, nn, noGrad, optim, randn, Tensor } from "../mod.ts";
+import { hostPool } from "../backends/cpu/memory_pool.ts";
 import { received } from "../lib/distributed/staging.ts";
 import { tensorOver } from "../lib/tensor/sharing.ts";
 
@@ -104,4 +105,17 @@ Deno.test("nothing is kept of weights that are trained, released, or written by 
   assert(form?.isFilled, "kept");
   given.storage.release();
   assertEquals(given.storage.forms.size, 0);
+});
+
+Deno.test("programs do not hold what is kept of dropped weights", () => {
+  const f = compiled(), x = image();
+  const use = () => {
+    const w = randn(SIZE);
+    for (const _ of [1, 2, 3]) f(x, w);
+    return keptOf(w);
+  };
+  const inUse = () => (hostPool.releaseUnused(), hostPool.allocated);
+  use();
+  const before = inUse(), kept = use();
+  assert(kept > 0 && inUse() < before + kept, "released");
 });

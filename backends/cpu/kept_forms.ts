@@ -46,6 +46,8 @@ export class KeptForms {
       if (!form) continue;
       form.isFilled = this.#records[RECORD * k + 1] === 1;
       form.wanted = Math.max(form.wanted, this.#records[RECORD * k + 2] ?? 0);
+      // Dropped weights would live on in it
+      this.#forms[k] = undefined;
     }
   }
 }
