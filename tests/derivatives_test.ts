@@ -127,6 +127,27 @@ Deno.test("gradients of gradients are compared with differences", () => {
   );
 });
 
+Deno.test("a second derivative of ctcLoss is refused, in each order of the modes, plain and compiled", () => {
+  const logits = randn([4, 1, 3], { dtype: "float64" }), direction = randn([4, 1, 3], { dtype: "float64" });
+  const loss = (x: Tensor) => {
+    const lengths = [tensor([4]), tensor([2])] as const;
+    return nn.functional.ctcLoss(x.logSoftmax(-1), tensor([[1, 2]]), ...lengths);
+  };
+  const slope = (x: Tensor) => func.jvp(loss, [x], [direction])[1];
+  const gradient = func.grad(loss);
+  near(slope(logits), gradient(logits).mul(direction).sum(), "tangent");
+  const seconds = [
+    (x: Tensor) => func.grad((y: Tensor) => gradient(y).square().sum())(x),
+    (x: Tensor) => func.grad(slope)(x),
+    (x: Tensor) => func.jvp(gradient, [x], [direction])[1],
+  ];
+  for (const second of seconds) {
+    for (const f of [second, compile(second)]) {
+      assertThrows(() => f(logits), DynError, "Expected one derivative of ctcLoss but found a second one");
+    }
+  }
+});
+
 Deno.test("an anomaly names the operation whose gradient is NaN, and the line that called it", () => {
   const root = (x: Tensor) => x.mul(0).sqrt().mul(0);
   const run = () => root(vector([1, 2]).requiresGrad_()).sum().backward();

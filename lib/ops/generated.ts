@@ -1274,6 +1274,7 @@ export interface OpApi<T extends TensorLike> {
     targetLengths: T,
     blank: number,
   ): Results<T, ["losses", "slopes"]>;
+  ctcSlopes(slopes: T, logProbs: T): T;
   chebyshevPolynomialT(x: Operand<T>, n: Operand<T>): T;
   chebyshevPolynomialU(x: Operand<T>, n: Operand<T>): T;
   chebyshevPolynomialV(x: Operand<T>, n: Operand<T>): T;

@@ -7,7 +7,7 @@ import { DynError } from "../../base/errors.ts";
 import { isFloat, isInteger } from "../../base/dtype.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
-import type { HostTensor } from "../definition.ts";
+import { composeOp, type HostTensor, INTERNAL } from "../definition.ts";
 import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
@@ -214,15 +214,33 @@ const ctcLosses = hostWideOp({
   ],
   compute: losses,
   gradient: {
-    saves: ["out"],
-    single(o, grad, { out: [, slopes] }) {
+    saves: ["out", "logProbs"],
+    single(o, grad, { args: { logProbs }, out: [, slopes] }) {
       if (!slopes) return {};
       // A gradient of 0 stays 0 where the slope is infinite
-      const wide = o.reshape(grad, [1, -1, 1]);
-      return { logProbs: o.where(o.eq(wide, 0), 0, o.mul(slopes, wide)) };
+      const wide = o.reshape(grad, [1, -1, 1]), once = o.ctcSlopes(slopes, logProbs);
+      return { logProbs: o.where(o.eq(wide, 0), 0, o.mul(once, wide)) };
     },
   },
   samples: [],
 });
 
-export const ctcLossOps = { ctcLoss, ctcLosses } as const;
+const ctcSlopes = composeOp({
+  name: "ctcSlopes",
+  doc: "Slopes of losses as a function of the log-probabilities, which has no derivative.",
+  params: { slopes: required("tensor"), logProbs: required("tensor") },
+  exposure: INTERNAL,
+  infer: ({ slopes: { shape, dtype, device } }) => contiguousMeta(shape, dtype, device),
+  compose: (o, { slopes }) => o.clone(slopes),
+  gradient: {
+    saves: [],
+    single() {
+      throw new DynError(
+        "Expected one derivative of ctcLoss but found a second one, which is not implemented, as in PyTorch",
+      );
+    },
+  },
+  samples: [],
+});
+
+export const ctcLossOps = { ctcLoss, ctcLosses, ctcSlopes } as const;
