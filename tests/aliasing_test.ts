@@ -3,7 +3,7 @@
  * drop operations that compute nothing, but not the memory that they owned.
  */
 import { assertEquals } from "@std/assert";
-import { arange, cat, compile, nn, ones, type Tensor, where } from "../mod.ts";
+import { arange, cat, compile, nn, ones, type Tensor, viewAsComplex, viewAsReal, where } from "../mod.ts";
 
 /** No-ops, whose results still have separate memory. */
 const COPIES: Readonly<Record<string, (x: Tensor) => Tensor>> = {
@@ -64,6 +64,11 @@ Deno.test("results of ops that are no views have memory of their own, also where
     "windows of one": (x) => unfold(x, 1),
     "means of one": (x) => adaptiveAvgPool2d(x, 2),
     "first power": (x) => x.matrixPower(1),
+    "complex product of one": (x) => viewAsReal(viewAsComplex(x).prod(0)),
+    "complex product of a scalar": (x) => viewAsReal(viewAsComplex(x).select(2, 0).squeeze().prod(0)),
+    "running complex product of one": (x) => viewAsReal(viewAsComplex(x).cumprod(0)),
+    "running complex product of a scalar": (x) =>
+      viewAsReal(viewAsComplex(x).select(2, 0).squeeze().cumprod(0)),
   };
   for (const [name, op] of Object.entries(ops)) {
     for (const run of [op, compile(op)]) {

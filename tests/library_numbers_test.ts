@@ -284,6 +284,11 @@ Deno.test("gradients go to the named inputs, and are passed for outputs by name"
   assertThrows(() => w.sum().backward({ inputs: [] }), dyn.DynError, "an empty list");
   const zeros = autograd.grad(w.mul(2), [w, u], { gradOutputs: tensor([1, 10]), materializeGrads: true });
   assertEquals(zeros.map((grad) => grad?.tolist()), [[2, 20], [0, 0]]);
+  const contradictory = () =>
+    autograd.grad(w.mul(2).sum(), [w], { materializeGrads: true, allowUnused: false });
+  for (const ask of [contradictory, compile(contradictory)]) {
+    assertThrows(ask, dyn.DynError, "but found false: unused inputs get zeros");
+  }
   assertThrows(
     () => Reflect.apply(autograd.grad, autograd, [w.sum(), w, { allowUnsued: true }]),
     dyn.DynError,

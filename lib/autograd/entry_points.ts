@@ -98,6 +98,11 @@ export function grad(
   optionsOf("autograd.grad", options, GRAD_OPTIONS);
   const given = isOptions(gradOutputs) ? options.gradOutputs : gradOutputs ?? options.gradOutputs;
   const tangents = listed(given, roots.length), { materializeGrads = false } = options;
+  if (materializeGrads && options.allowUnused === false) {
+    throw new DynError(
+      "Expected allowUnused to be true, or not given, with materializeGrads but found false: unused inputs get zeros",
+    );
+  }
   if (options.isGradsBatched) return batched(roots, wanted, { ...options, tangents });
   const arrived = gradientsAt(wanted, roots, { ...options, tangents });
   return wanted.map((input, k) => {

@@ -29,7 +29,8 @@ function productAlong<T extends TensorLike>(o: OpApi<T>, z: T, dim: number): T {
     const even = size % 2 === 0 ? left : o.cat([left, onesAlong(o, left, dim, 1)], dim);
     left = o.mul(o.narrow(even, dim, 0, half), o.narrow(even, dim, half, half));
   }
-  return left.shape[dim] === 0 ? onesAlong(o, left, dim, 1) : left;
+  if (left.shape[dim] === 0) return onesAlong(o, left, dim, 1);
+  return left === z ? o.clone(z) : left;
 }
 
 /** Cumulative products: each step multiplies by the element twice as far back (Hillis and Steele 1986). */
@@ -40,7 +41,7 @@ function runningProduct<T extends TensorLike>(o: OpApi<T>, z: T, dim: number): T
     const former = o.cat([onesAlong(o, z, dim, back), o.narrow(found, dim, 0, size - back)], dim);
     found = o.mul(found, former);
   }
-  return found;
+  return found === z ? o.clone(z) : found;
 }
 
 const typed = <T extends TensorLike>(o: OpApi<T>, x: T, dtype: T["dtype"] | null): T =>
@@ -62,13 +63,13 @@ export const reductionRules: readonly ComplexRule[] = [
   rule(reductions.prod, (o, { self, dim, keepdim, dtype }) => {
     const z = typed(o, self, dtype);
     if (dim === null) return o.reshape(productAlong(o, o.reshape(z, [-1]), 0), []);
-    if (z.shape.length === 0) return z;
+    if (z.shape.length === 0) return o.clone(z);
     const at = normalizeDim(dim, z.shape.length), found = productAlong(o, z, at);
     return keepdim ? found : o.squeeze(found, at);
   }),
   rule(cumulative.cumprod, (o, { self, dim, dtype }) => {
     const z = typed(o, self, dtype);
-    return z.shape.length === 0 ? z : runningProduct(o, z, normalizeDim(dim, z.shape.length));
+    return z.shape.length === 0 ? o.clone(z) : runningProduct(o, z, normalizeDim(dim, z.shape.length));
   }),
   rule(statistics.var, (o, { self, dim, unbiased, keepdim, correction }) => {
     const { re, im } = partsOf(o, self);

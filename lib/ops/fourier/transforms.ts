@@ -149,11 +149,10 @@ function shift(torch: string, half: (size: number) => number) {
     compose(o, { self, dim }) {
       const rank = self.shape.length, list = typeof dim === "number" ? [dim] : dim;
       const dims = (list ?? self.shape.map((_, d) => d)).map((d) => normalizeDim(d, rank));
-      return dims.length === 0
-        ? self
-        : o.roll(self, dims.map((d) => half(knownSize(self.shape[d] ?? 1))), dims);
+      return o.roll(self, dims.map((d) => half(knownSize(self.shape[d] ?? 1))), dims);
     },
     samples: [{ args: [t(4, 5)] }, { args: [t(4, 5), [1]] }],
+    errors: [{ args: [t()], message: "as many shifts as dims" }],
   });
 }
 

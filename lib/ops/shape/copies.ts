@@ -83,7 +83,8 @@ const roll = composeOp({
   infer({ self, shifts, dims }) {
     const wanted = list(dims).length;
     if (list(shifts).length !== (wanted || 1)) {
-      throw new DynError(`Expected as many shifts as dims but found ${list(shifts).length} for ${wanted}`);
+      const found = list(shifts).length;
+      throw new DynError(`Expected as many shifts as dims, or 1 for none, but found ${found} for ${wanted}`);
     }
     rolls(self.shape, list(shifts), list(dims));
     return contiguousMeta(self.shape, self.dtype, self.device);

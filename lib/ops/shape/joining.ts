@@ -357,7 +357,7 @@ const diff = composeOp({
     let x = parts.length === 1 ? self : o.cat(parts, at);
     for (let i = 0; i < n; i++) {
       const size = x.shape[at] ?? 1;
-      if (isEqual(size, 0)) return x;
+      if (isEqual(size, 0)) return o.clone(x);
       const next = o.slice(x, at, 1, null), before = o.slice(x, at, 0, add(size, -1));
       x = x.dtype === "bool" ? o.logicalXor(next, before) : o.sub(next, before);
     }
