@@ -116,6 +116,7 @@ export function customOp<F extends OpFunction>(
   const { mutatesArgs = [], schema, deviceTypes, isDeferrable = false, isDisplay = false } = optionsOf(
     "customOp",
     options,
+    ["mutatesArgs", "schema", "deviceTypes", "isDeferrable", "isDisplay"],
   );
   if (!/^\w+::\w+(\.\w+)?$/.test(name)) {
     throw new DynError(`Expected the name of an op with its namespace, as mylib::relu, but found ${name}`);

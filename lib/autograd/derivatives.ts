@@ -26,6 +26,8 @@ export interface DerivativeOptions {
   readonly strict?: boolean;
 }
 
+const DERIVATIVE_OPTIONS = ["createGraph", "strict"] as const;
+
 const listOf = (value: TensorOrList): readonly Tensor[] => checkedTensors(value, "autograd.functional");
 
 /** Returns a list in the form of `like`: one tensor or several. */
@@ -107,7 +109,7 @@ export function vjp(
   v?: TensorOrList | null,
   options: DerivativeOptions = {},
 ): [outputs: TensorOrList, product: TensorOrList] {
-  const { createGraph = false } = optionsOf("autograd.functional", options);
+  const { createGraph = false } = optionsOf("autograd.functional", options, DERIVATIVE_OPTIONS);
   return enableGrad(() => {
     const point = at("vjp", f, { given: inputs, createGraph });
     const tangents = tangentsOf("vjp", v, point.outputs);
@@ -192,7 +194,7 @@ export function jacobian(
   inputs: TensorOrList,
   options: DerivativeOptions = {},
 ): TensorOrList | readonly TensorOrList[] {
-  const { createGraph = false } = optionsOf("jacobian", options);
+  const { createGraph = false } = optionsOf("jacobian", options, DERIVATIVE_OPTIONS);
   return enableGrad(() => {
     const point = at("jacobian", f, { given: inputs, createGraph });
     const parts = point.outputs.map((output) => {

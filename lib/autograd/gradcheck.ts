@@ -31,7 +31,7 @@ export function gradcheck(
   inputs: Tensor | readonly Tensor[],
   options: GradcheckOptions = {},
 ): boolean {
-  const { eps = 1e-6, atol = 1e-5, rtol = 1e-3 } = optionsOf("gradcheck", options);
+  const { eps = 1e-6, atol = 1e-5, rtol = 1e-3 } = optionsOf("gradcheck", options, ["eps", "atol", "rtol"]);
   checkFunction(fn, "of tensors to check");
   const list = checkedTensors(inputs, "gradcheck");
   const checked = list.filter((t) => t.requiresGrad);

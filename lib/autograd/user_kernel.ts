@@ -65,7 +65,7 @@ export function kernel<F extends OpFunction>(
   results: F,
   options: KernelOptions<F>,
 ): CustomOp<F> {
-  const { cpp = null, wgsl = null } = optionsOf("kernel", options);
+  const { cpp = null, wgsl = null } = optionsOf("kernel", options, ["cpp", "wgsl", "numbers", "workgroups"]);
   if (cpp === null && wgsl === null) {
     throw new DynError(`Expected a kernel of ${name} in C++ (cpp) or WGSL (wgsl) but found neither`);
   }

@@ -89,18 +89,17 @@ export function checkKind(value: unknown, kind: Kind, owner: string): void {
 }
 
 /**
- * Returns the options of a call that takes them last. Throws DynError unless they are an object, and for names not in
- * `known` if that is given; `owner` names their recipient.
+ * Returns the options of a call that takes them last. Throws DynError unless they are an object with only `known` names;
+ * `owner` names their recipient.
  */
 export function optionsOf<O extends object>(
   owner: string,
   options: O,
-  known?: readonly (O extends unknown ? keyof O & string : never)[],
+  known: readonly (O extends unknown ? keyof O & string : never)[],
 ): O {
   checkKind(options, "an object", `the options of ${owner}`);
-  const names: readonly string[] | undefined = known;
-  const wrong = names && Object.keys(options).find((name) => !names.includes(name));
-  if (names && wrong !== undefined) refuseOption(owner, names, wrong);
+  const names: readonly string[] = known, wrong = Object.keys(options).find((name) => !names.includes(name));
+  if (wrong !== undefined) refuseOption(owner, names, wrong);
   return options;
 }
 

@@ -142,13 +142,15 @@ function run(call: Collective): Work {
   return work;
 }
 
-/** Returns the group of a call. Throws DynError unless its options are an object. */
-const groupOf = (name: string, options: CollectiveOptions): Joined =>
-  joinedGroup(optionsOf(name, options).group);
+type AnyOptions = ReduceOptions & ScatterOptions & GatherOptions;
+
+/** Returns the group of a call. Throws DynError unless its options are an object of common and its `own` names. */
+const groupOf = (name: string, options: AnyOptions, ...own: readonly (keyof AnyOptions)[]): Joined =>
+  joinedGroup(optionsOf(name, options, [...own, "group", "asyncOp", "waits"]).group);
 
 /** Reduces a tensor over all ranks, in place: all receive the same bits, like torch.distributed.all_reduce. */
 export function allReduce(tensor: Tensor, options: ReduceOptions = {}): Work {
-  const joined = groupOf("allReduce", options), { op = "sum" } = options;
+  const joined = groupOf("allReduce", options, "op"), { op = "sum" } = options;
   checkTensor(tensor, "allReduce");
   checkOp(op, tensor.dtype);
   const receive = received(tensor, true);
@@ -165,7 +167,9 @@ export function broadcast(tensor: Tensor, src: number, options: CollectiveOption
 
 /** Reduces over all ranks into the tensor of rank `dst`; other tensors are unchanged, like torch.distributed.reduce. */
 export function reduce(tensor: Tensor, dst: number, options: ReduceOptions = {}): Work {
-  const joined = groupOf("reduce", options), { op = "sum" } = options, root = getGroupRank(joined.group, dst);
+  const joined = groupOf("reduce", options, "op"),
+    { op = "sum" } = options,
+    root = getGroupRank(joined.group, dst);
   checkOp(op, tensor.dtype);
   const isRoot = root === joined.connection.rank;
   const receive = isRoot ? received(tensor, true) : { tensor: sent(tensor), after: null };
@@ -250,7 +254,7 @@ function reduceParts(
   { output, options }: { readonly output: Tensor; readonly options: ReduceOptions },
   parts: (size: number) => Tensor,
 ): Work {
-  const joined = groupOf(name, options), { op = "sum" } = options;
+  const joined = groupOf(name, options, "op"), { op = "sum" } = options;
   checkTensor(output, name);
   checkOp(op, output.dtype);
   const send = parts(joined.group.size), receive = received(output, false);
@@ -316,7 +320,7 @@ export function scatter(
   scatterList: readonly Tensor[] | null = null,
   options: ScatterOptions = {},
 ): Work {
-  const joined = groupOf("scatter", options), root = getGroupRank(joined.group, options.src ?? 0);
+  const joined = groupOf("scatter", options, "src"), root = getGroupRank(joined.group, options.src ?? 0);
   checkRootList(scatterList, root === joined.connection.rank);
   if (scatterList) checkList(scatterList, joined.group.size, tensor);
   const send = scatterList ? joinedList(scatterList) : null, receive = received(tensor, false);
@@ -329,7 +333,7 @@ export function gather(
   gatherList: readonly Tensor[] | null = null,
   options: GatherOptions = {},
 ): Work {
-  const joined = groupOf("gather", options), root = getGroupRank(joined.group, options.dst ?? 0);
+  const joined = groupOf("gather", options, "dst"), root = getGroupRank(joined.group, options.dst ?? 0);
   checkRootList(gatherList, root === joined.connection.rank);
   if (gatherList) checkList(gatherList, joined.group.size, tensor);
   const receive = gatherList ? parts(gatherList, tensor) : null;

@@ -210,8 +210,12 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
   ) {
     super();
     checkModule(module, "DistributedDataParallel");
-    const { group } = joinedGroup(optionsOf("DistributedDataParallel", options).processGroup),
-      { bucketCapMb = 25, findUnusedParameters = false } = options;
+    const { processGroup, bucketCapMb = 25, findUnusedParameters = false } = optionsOf(
+      "DistributedDataParallel",
+      options,
+      ["processGroup", "broadcastBuffers", "bucketCapMb", "findUnusedParameters"],
+    );
+    const { group } = joinedGroup(processGroup);
     checkPositive("bucketCapMb of DistributedDataParallel", bucketCapMb);
     const parameters = module.namedParameters().filter(([, each]) => each.requiresGrad);
     if (parameters.length === 0) {

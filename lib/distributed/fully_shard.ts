@@ -201,7 +201,10 @@ export function fullyShard<M extends Module>(
   options: FullyShardOptions = {},
 ): M {
   checkModule(module, "fullyShard");
-  const { group: given, reshardAfterForward = true } = optionsOf("fullyShard", options);
+  const { group: given, reshardAfterForward = true } = optionsOf("fullyShard", options, [
+    "group",
+    "reshardAfterForward",
+  ]);
   const { group } = joinedGroup(given), whole = wholeParameters(module);
   const kinds = [...new Set([...whole.keys()].map(({ dtype, device }) => `${dtype} on ${device}`))];
   if (kinds.length !== 1) {

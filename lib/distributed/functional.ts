@@ -36,7 +36,7 @@ const nameOf = (group: ProcessGroup | null | undefined): number => group?.name ?
  * torch.distributed.nn.functional.all_reduce.
  */
 export function allReduce(x: Tensor, options: FunctionalReduceOptions = {}): Tensor {
-  const { op = "sum", group } = optionsOf("allReduce", options);
+  const { op = "sum", group } = optionsOf("allReduce", options, ["op", "group"]);
   return allReduceOp(x, op, nameOf(group));
 }
 
@@ -45,7 +45,7 @@ export function allReduce(x: Tensor, options: FunctionalReduceOptions = {}): Ten
  * torch.distributed._functional_collectives.all_gather_tensor.
  */
 export function allGather(x: Tensor, options: FunctionalOptions & DimensionOptions = {}): Tensor {
-  const { dim = 0, group } = optionsOf("allGather", options);
+  const { dim = 0, group } = optionsOf("allGather", options, ["dim", "group"]);
   const all = allGatherOp(x, "sum", nameOf(group));
   return dim === 0 ? all : cat(all.split(x.size(0)), dim);
 }
@@ -59,7 +59,7 @@ export function reduceScatter(
   options: FunctionalReduceOptions & DimensionOptions = {},
 ): Tensor {
   checkTensor(x, "reduceScatter");
-  const { op = "sum", dim = 0, group } = optionsOf("reduceScatter", options);
+  const { op = "sum", dim = 0, group } = optionsOf("reduceScatter", options, ["op", "dim", "group"]);
   return dim === 0
     ? reduceScatterOp(x, op, nameOf(group))
     : reduceScatterOp(x.transpose(0, dim).contiguous(), op, nameOf(group)).transpose(0, dim);
@@ -67,7 +67,7 @@ export function reduceScatter(
 
 /** Returns the tensor of rank `src` of all processes, on all ranks, like torch.distributed.nn.functional.broadcast. */
 export function broadcast(x: Tensor, src: number, options: FunctionalOptions = {}): Tensor {
-  return broadcastOp(x, src, nameOf(optionsOf("broadcast", options).group));
+  return broadcastOp(x, src, nameOf(optionsOf("broadcast", options, ["group"]).group));
 }
 
 /**
@@ -75,5 +75,5 @@ export function broadcast(x: Tensor, src: number, options: FunctionalOptions = {
  * torch.distributed._functional_collectives.all_to_all_single. Throws DynError for a size that is not divisible.
  */
 export function allToAll(x: Tensor, options: FunctionalOptions = {}): Tensor {
-  return allToAllOp(x, nameOf(optionsOf("allToAll", options).group));
+  return allToAllOp(x, nameOf(optionsOf("allToAll", options, ["group"]).group));
 }

@@ -36,7 +36,8 @@ function start(
   { kind, tensor, other, inBackground }: Side,
   options: MessageOptions,
 ): { readonly pending: Pending; readonly work: Work; readonly group: ProcessGroup } {
-  const { group: given, tag = 0 } = optionsOf(kind, options), { group, connection } = joinedGroup(given);
+  const { group: given, tag = 0 } = optionsOf(kind, options, ["group", "tag"]),
+    { group, connection } = joinedGroup(given);
   if (!Number.isInteger(tag) || tag < 0 || tag > MOST_TAG) {
     throw new DynError(`Expected a tag in [0, ${MOST_TAG}] but found ${tag}`);
   }

@@ -77,7 +77,7 @@ export function parallelizeModule<M extends Module>(
 ): M {
   checkModule(module, "parallelizeModule");
   checkKind(plan, "an object", "the plan of parallelizeModule");
-  const { group } = joinedGroup(optionsOf("parallelizeModule", options).group),
+  const { group } = joinedGroup(optionsOf("parallelizeModule", options, ["group"]).group),
     division = new Division(group),
     all = module.namedModules();
   division.begin(module);

@@ -26,7 +26,7 @@ export abstract class Transform {
 
   /** Takes its settings, then options. */
   constructor(options: TransformOptions = {}) {
-    this.keeps = (optionsOf(this.constructor.name, options).cacheSize ?? 0) > 0;
+    this.keeps = (optionsOf(this.constructor.name, options, ["cacheSize"]).cacheSize ?? 0) > 0;
   }
 
   /** Dimensions of one event of the domain. */

@@ -2,7 +2,7 @@
  * Transforms of numbers, and compositions of transforms: the namespace `distributions.transforms`, with those of
  * vectors and matrices, like `torch.distributions.transforms`. Invariants are those of `Transform`.
  */
-import { checkInstance, checkInstances, checkKind } from "../base/checked_input.ts";
+import { checkInstance, checkInstances, checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -31,8 +31,9 @@ export class AffineTransform extends Transform {
     readonly scale: Parameter,
     options: TransformOptions & { readonly eventDim?: number } = {},
   ) {
-    super(options);
-    this.eventDim = options.eventDim ?? 0;
+    const { eventDim = 0, ...rest } = optionsOf("AffineTransform", options, ["cacheSize", "eventDim"]);
+    super(rest);
+    this.eventDim = eventDim;
     this.sign = isTensor(scale) ? scale.sign() : Math.sign(scale);
   }
 
@@ -490,8 +491,9 @@ export class CatTransform extends ByParts {
     dim: number = 0,
     options: TransformOptions & { readonly lengths?: readonly number[] } = {},
   ) {
-    super(transforms, dim, options);
-    this.lengths = options.lengths ?? transforms.map(() => 1);
+    const { lengths, ...rest } = optionsOf("CatTransform", options, ["cacheSize", "lengths"]);
+    super(transforms, dim, rest);
+    this.lengths = lengths ?? transforms.map(() => 1);
   }
 
   /** Splits a value into its parts. */

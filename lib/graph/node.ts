@@ -256,7 +256,7 @@ export class Graph {
       before?: Node;
     } = {},
   ): Node {
-    optionsOf("a node", options);
+    optionsOf("a node", options, ["args", "kwargs", "name", "meta", "before"]);
     const meta: NodeMeta = { value: { kind: "unknown" }, stack: [], ...options.meta };
     const name = this.#unique(options.name ?? target);
     const node = new Node(this, name, op, target, options.args ?? [], options.kwargs ?? {}, meta);
@@ -323,7 +323,7 @@ export class Graph {
 
   /** Returns the nodes of a kind, and of one target if it is given. */
   findNodes(wanted: { readonly op: Opcode; readonly target?: string }): Node[] {
-    const { op, target } = optionsOf("findNodes", wanted);
+    const { op, target } = optionsOf("findNodes", wanted, ["op", "target"]);
     return this.#nodes.filter((each) => each.op === op && (target === undefined || each.target === target));
   }
 

@@ -57,7 +57,7 @@ export class OutOfMemory extends DynError {
     readonly shortage: Shortage = {},
     options?: ErrorOptions,
   ) {
-    const { held, limit, what } = optionsOf("OutOfMemory", shortage);
+    const { held, limit, what } = optionsOf("OutOfMemory", shortage, ["held", "limit", "what"]);
     const asked = what === undefined ? `${bytes} bytes` : `${what} (${bytes} bytes)`;
     const already = held === undefined ? "" : `, where ${held} bytes are held`;
     const most = limit === undefined ? "" : `${already === "" ? "," : ""} of at most ${limit}`;

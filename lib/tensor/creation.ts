@@ -44,9 +44,11 @@ export type TensorData = DataOf<Tensor>;
 
 export type { TensorOptions } from "./tensor_options.ts";
 
+const OPTIONS = ["dtype", "device", "requiresGrad"] as const;
+
 /** A tensor with a copy of the data, as `torch.tensor`. */
 export function tensor(data: TensorData, options: TensorOptions = {}): Tensor {
-  return withRuntimeBuiltins(() => made(data, optionsOf("tensor", options)));
+  return withRuntimeBuiltins(() => made(data, optionsOf("tensor", options, OPTIONS)));
 }
 
 function made(data: TensorData, options: TensorOptions): Tensor {
@@ -82,7 +84,7 @@ function pick(kind: DTypeCategory, requiresGrad = false): DType {
 
 /** The data as a tensor; a tensor that fits already is returned itself, as `torch.as_tensor`. */
 export function asTensor(data: TensorData, options: TensorOptions = {}): Tensor {
-  optionsOf("asTensor", options);
+  withRuntimeBuiltins(() => optionsOf("asTensor", options, OPTIONS));
   if (!isTensor(data)) return tensor(data, options);
   return converted(ops, data, { dtype: options.dtype, device: options.device });
 }

@@ -23,6 +23,8 @@ export interface HistogramddOptions {
   readonly density?: boolean;
 }
 
+const HISTOGRAMDD = ["bins", "range", "weight", "density"] as const;
+
 /** The results of histogramdd: [bins…] and a vector of edges for each dimension. */
 export type HistogramddResult = [hist: Tensor, binEdges: Tensor[]] & {
   readonly hist: Tensor;
@@ -42,7 +44,7 @@ export function histogramdd(
   rest: HistogramddOptions = {},
 ): HistogramddResult {
   checkTensor(input, "histogramdd");
-  const options = isOptions(first) ? first : optionsOf("histogramdd", rest),
+  const options = optionsOf("histogramdd", isOptions(first) ? first : rest, HISTOGRAMDD),
     bins = isOptions(first) ? first.bins : first;
   if (bins === undefined || bins === null) {
     throw new DynError(`Expected a number, numbers or tensors as bins of histogramdd but found ${bins}`);
