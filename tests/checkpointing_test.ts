@@ -40,6 +40,8 @@ Deno.test("hooks store saved tensors, and the backward pass reads what they unpa
   };
   assert(run(() => x.exp()).allclose(x.exp().mul(2)));
   assertEquals(packed.length, 1);
+  const compiled = compile(() => run(() => x.mul(1).exp()));
+  assert(compiled().allclose(x.exp().mul(2)), "compiled functions call hooks too");
   assert(run(() => x.mul(x)).allclose(x.mul(4)));
   assertEquals(packed.every((each) => !each.requiresGrad), true);
   assert(run(() => x.mul(1)).allclose(tensor([1.5, 1.5, 1.5]).mul(2 / 3)));
