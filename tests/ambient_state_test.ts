@@ -4,6 +4,7 @@ import { faults } from "../cli/fuzz/language/observation.ts";
 import {
   areDeterministicAlgorithmsEnabled,
   autocast,
+  autograd,
   compile,
   config,
   enableGrad,
@@ -32,6 +33,16 @@ import { chooseDefaultDevice, defaultDevice } from "../lib/tensor/default_device
 import { setGradEnabled } from "../lib/tensor/modes.ts";
 
 type Program = (x: Tensor) => unknown;
+
+/** Runs a body, and returns its result and whether a backward pass called the hooks around it. */
+function hooked(body: () => unknown): readonly unknown[] {
+  let isCalled = false;
+  const unpack = (saved: Tensor) => {
+    isCalled = true;
+    return saved;
+  };
+  return [autograd.graph.savedTensorsHooks((saved) => saved, unpack, body), isCalled];
+}
 
 const product = (x: Tensor) => x.unsqueeze(0).mm(x.unsqueeze(1)).dtype;
 
@@ -130,6 +141,10 @@ const PROGRAMS: Readonly<
       return [x.mul(2).device, zeros([1]).device, defaultDevice()];
     },
   ],
+  savedTensorsHooks: [
+    (x) => isGradEnabled() && autograd.grad(x.mul(1).exp().sum(), x)[0],
+    (x) => hooked(() => isGradEnabled() && autograd.grad(x.mul(1).exp().sum(), x)[0]),
+  ],
   random: [
     () => [rand([2]), rand([2])],
     () => {
@@ -178,6 +193,7 @@ const PROGRAMS: Readonly<
 const SURROUNDINGS: readonly ((run: () => unknown) => unknown)[] = [
   (run) => run(),
   (run) => noGrad(run),
+  (run) => hooked(run),
   (run) => inferenceMode(run),
   (run) => {
     setFloat32MatmulPrecision("high");
@@ -207,7 +223,7 @@ for (const [name, programs] of Object.entries(PROGRAMS)) {
   Deno.test(`ambient state in compiled functions: ${name}`, () => {
     const before = faults();
     for (const program of programs) {
-      const compiled = compile(program, { backend: "eager" });
+      const compiled = compile(program, { backend: name === "savedTensorsHooks" ? "inductor" : "eager" });
       const run = (call: Program) =>
         SURROUNDINGS.flatMap((around) => {
           manualSeed(1);

@@ -23,6 +23,9 @@ interface InForce {
 
 const inForce: InForce = { hooks: null, refusal: null };
 
+/** Returns whether hooks are in force. */
+export const hooksSavedTensors = (): boolean => inForce.hooks !== null;
+
 /** Runs `body` with hooks for the tensors saved in it, instead of the current ones. */
 export function savedTensorsHooks<P, R>(
   pack: (tensor: Tensor) => P,

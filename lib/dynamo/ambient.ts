@@ -16,6 +16,12 @@ import {
   type RegionModes,
   setGradEnabled,
 } from "../tensor/modes.ts";
+import {
+  disableSavedTensorsHooks,
+  hooksSavedTensors,
+  savedTensorsHooks,
+  saveOnCpu,
+} from "../autograd/saved_hooks.ts";
 import * as memoryUse from "../tensor/memory_use.ts";
 import { getRngState, initialSeed, manualSeed, setRngState } from "../tensor/random.ts";
 import { breakGraph, type BreakKind } from "./break_reasons.ts";
@@ -107,6 +113,15 @@ const TABLE: AmbientTable = {
     setters: [],
     breaks: "gradientState",
   },
+  savedTensorsHooks: {
+    now: hooksSavedTensors,
+    traced: hooksSavedTensors,
+    getters: [],
+    scopes: [],
+    // A graph decides itself what it saves, so hooks would see none of it
+    setters: [savedTensorsHooks, disableSavedTensorsHooks, saveOnCpu],
+    breaks: "gradientState",
+  },
 };
 
 /** The options of a region as the tracer knows them, or the program's error if they are invalid. */
@@ -149,6 +164,7 @@ export function ambientState(): AmbientState {
     defaultDtype: TABLE.defaultDtype.now(),
     defaultDevice: TABLE.defaultDevice.now(),
     autocast: TABLE.autocast.now(),
+    savedTensorsHooks: TABLE.savedTensorsHooks.now(),
   };
 }
 

@@ -10,7 +10,6 @@ import { checkpoint, isCheckpointOption } from "../../autograd/checkpoint.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
 import { endTransform, flowsBeyond } from "../../autograd/beyond.ts";
 import { passedThrough } from "../../autograd/passing.ts";
-import { disableSavedTensorsHooks, savedTensorsHooks, saveOnCpu } from "../../autograd/saved_hooks.ts";
 import { grad } from "../../autograd/entry_points.ts";
 import { isDType } from "../../base/dtype.ts";
 import { ALL_OPS, findTarget } from "../../ops/table.ts";
@@ -152,10 +151,6 @@ function models(): ModelTable {
     (_m, { args: [value] }) => constant(value?.kind === "tensor" && value.requiresGrad),
   );
   made.call(passedThrough, () => breakGraph("backward", "hooks of a module see gradients"));
-  // A graph decides itself what it saves, so hooks would see none of it
-  for (const each of [savedTensorsHooks, disableSavedTensorsHooks, saveOnCpu]) {
-    made.call(each, () => breakGraph("gradientState", `${each.name} decides how tensors are saved`));
-  }
   made.call(graphBreak, () => breakGraph("asked", ""));
   made.call(checkpoint, callCheckpoint);
   made.call(errorOnGraphBreak, errorOnGraphBreakModel);

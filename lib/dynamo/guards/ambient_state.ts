@@ -13,4 +13,6 @@ export interface AmbientState {
   readonly defaultDevice: string;
   /** The type of a region of autocast; "" outside of one. */
   readonly autocast: AutocastType | "";
+  /** Whether hooks store the tensors that are saved for backward passes. */
+  readonly savedTensorsHooks: boolean;
 }

@@ -237,7 +237,9 @@ export function factText(fact: Fact): string {
       return `___lies_apart(${sourceText(fact.source)}, ${sourceText(fact.other)}, ${fact.apart ?? "any"})`;
     case "globalState":
       return `___check_global_state(grad=${fact.state.gradEnabled}, dtype=${fact.state.defaultDtype}, ` +
-        `device=${fact.state.defaultDevice}${fact.state.autocast && `, autocast=${fact.state.autocast}`})`;
+        `device=${fact.state.defaultDevice}${fact.state.autocast && `, autocast=${fact.state.autocast}`}${
+          fact.state.savedTensorsHooks ? ", saved_tensors_hooks" : ""
+        })`;
     default:
       return fact satisfies never;
   }

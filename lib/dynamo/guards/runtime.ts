@@ -8,6 +8,7 @@ import { getDefaultDtype } from "../../base/dtype.ts";
 import { sameList } from "../../base/lists.ts";
 import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
 import { apply } from "../../base/own_builtins.ts";
+import { hooksSavedTensors } from "../../autograd/saved_hooks.ts";
 import { defaultDevice } from "../../tensor/default_device.ts";
 import { refusedWrite } from "../../tensor/inplace.ts";
 import { ambient } from "../../tensor/modes.ts";
@@ -186,7 +187,7 @@ export function ambientIs(expected: AmbientState): boolean {
   return iteratesArraysAsLoaded() && ambient.gradEnabled === expected.gradEnabled &&
     ambient.inference === expected.inference &&
     getDefaultDtype() === expected.defaultDtype && defaultDevice() === expected.defaultDevice &&
-    (ambient.autocast ?? "") === expected.autocast;
+    (ambient.autocast ?? "") === expected.autocast && hooksSavedTensors() === expected.savedTensorsHooks;
 }
 
 /** Returns whether a tensor has no history, and exactly these hooks on its gradients, in this order. */

@@ -3,6 +3,7 @@
  * become one node of it. Invariant: no tensor on these paths has a history or hooks unknown to the graph; a gradient
  * that only the tape can compute breaks the graph.
  */
+import { hooksSavedTensors } from "../../autograd/saved_hooks.ts";
 import { elementCount } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
 import { sameShape } from "../../ops/shapes.ts";
@@ -21,6 +22,7 @@ import { refuseWithoutHistory } from "./written_memory.ts";
 /** Models `autograd.grad(outputs, inputs, gradOutputs?, options?)`. */
 export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
   if (m.batch !== null) return m.batch.gradients(request);
+  checkNoSavedHooks();
   const { args } = request;
   const asked = askedOf(m, args), { outputs, inputs } = asked;
   if (outputs.some(({ requiresGrad }) => !requiresGrad) || inputs.some(({ requiresGrad }) => !requiresGrad)) {
@@ -123,6 +125,11 @@ function tensorsOf(m: Interpreter, value: Value | undefined): readonly TensorVal
       ? each
       : breakGraph("gradientState", "autograd.grad of a value that is not a tensor")
   );
+}
+
+/** Breaks the graph where hooks store saved tensors: a pass inside of the graph would not call them. */
+export function checkNoSavedHooks(): void {
+  if (hooksSavedTensors()) breakGraph("backward", "hooks store the tensors that it reads");
 }
 
 /** The gradient that a program passes for an output; null: ones. */

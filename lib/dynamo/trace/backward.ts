@@ -9,7 +9,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { type LeafHooks, NO_HOOKS } from "../guards/leaf_hooks.ts";
 import { isLeaf } from "../guards/runtime.ts";
 import { NULL, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
-import { tangentOf } from "./asked_gradients.ts";
+import { checkNoSavedHooks, tangentOf } from "./asked_gradients.ts";
 import { guardAllDistinct } from "./distinct_tensors.ts";
 import { appendGradients } from "./gradient_nodes.ts";
 import { callAfterHooks, callHooks } from "./gradient_hooks.ts";
@@ -26,6 +26,7 @@ export function backward(
 ): CallResult {
   if (!loss.requiresGrad) return refuseWithoutHistory(m, "backward");
   if (loss.real) return breakGraph("backward", "the tensor was made outside of the graph");
+  checkNoSavedHooks();
   const { gradient, retainGraph, createGraph } = named(m, args);
   const tangent = tangentOf(m, loss, gradient ?? NULL);
   const outputs = [m.output.nodeOf(loss)], tangents = [tangent];
