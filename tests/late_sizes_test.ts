@@ -271,6 +271,14 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     },
     calls: MATRICES,
   },
+  "what has no view and is copied after a write": {
+    run: (x) => {
+      const n = Number(x.gt(0).sum().item()), turned = x.t();
+      x.mul_(0.5);
+      return [n, turned.reshape([-1]), turned.flatten(), turned.contiguous(), turned.reshape([3, 1, -1])];
+    },
+    calls: MATRICES,
+  },
   "numbers in objects, arrays and loops": {
     run(x, n) {
       const state = { n: numberOf(n), list: [numberOf(n) + 1] };

@@ -384,8 +384,8 @@ Deno.test("a kernel on one thread or on all of them is the same code with anothe
   assertEquals(calls(usual)?.length, 1);
   assertEquals([calls(one), calls(all)], [["threads, 0.0); }"], ["threads, 1000000000000000.0); }"]]);
   assert(
-    usual.includes("0, threads, 0, 0, 0, 0, 0, 0};") && one.includes("0, 1, 0, 0, 0, 0, 0, 0};") &&
-      all.includes("0, threads, 0, 0, 0, 0, 0, 0};"),
+    usual.includes("0, threads, 0, 0, 0, 0, 0, 0, ") && one.includes("0, 1, 0, 0, 0, 0, 0, 0, ") &&
+      all.includes("0, threads, 0, 0, 0, 0, 0, 0, "),
   );
 });
 

@@ -143,6 +143,7 @@ Deno.test("results are placed correctly even if a program replaces the iteration
 /** Files that assign what the version of metadata stands for, with why it stays where they do not count it. */
 const WRITERS: Readonly<Record<string, string>> = {
   "lib/autograd/batches/mode.ts": "results that are new",
+  "lib/autograd/function.ts": "before their history is set, which is counted",
   "lib/autograd/node.ts": "counted",
   "lib/autograd/tape.ts": "results that are new",
   "lib/autograd/saved.ts": "a class of its own",

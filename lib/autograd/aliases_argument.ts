@@ -13,6 +13,7 @@ import {
 } from "../ops/graph_builder.ts";
 import { findTarget } from "../ops/table.ts";
 import { expandComposition } from "../ops/expand_composition.ts";
+import { isViewCall, isViewNode } from "../ops/rewrite/memory_root.ts";
 import { DataDependentSize } from "../sym/decide.ts";
 
 /** Returns whether a node aliases its first argument: views do, and compositions that end in views of arguments. */
@@ -24,12 +25,11 @@ export function aliasesArgument(node: Node): boolean {
 
 function showsItsArgument(called: OpCall<GraphValue>): boolean {
   const call = formed(called), { implementation, gradient } = call.definition;
-  if (implementation.kind === "view") return true;
+  if (implementation.kind === "view") return isViewCall(call);
   if (implementation.kind !== "composite" || gradient.kind === "rule") return false;
-  const isView = (node: Node) => findTarget(node.target)?.definition.implementation.kind === "view";
   return resultsOf(call).some(({ node }) => {
     let root: Node | undefined = node;
-    while (root && root.op === "call_function" && (root.target === "getitem" || isView(root))) {
+    while (root && root.op === "call_function" && (root.target === "getitem" || isViewNode(root))) {
       [root] = root.inputs();
     }
     return root?.op === "placeholder";

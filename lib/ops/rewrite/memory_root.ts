@@ -3,7 +3,14 @@
  * results with different roots never share memory.
  */
 import type { Node } from "../../graph/node.ts";
-import { argumentsOfNode, isGraphValue, mapArguments, valueOfNode } from "../graph_builder.ts";
+import {
+  argumentsOfNode,
+  type GraphValue,
+  isGraphValue,
+  mapArguments,
+  type OpCall,
+  valueOfNode,
+} from "../graph_builder.ts";
 import { findTarget } from "../table.ts";
 
 /** The nodes from a value down to the one that allocates its memory, the latter last. */
@@ -18,14 +25,20 @@ export function memoryRoot(node: Node): Node {
   return viewChain(node).at(-1) ?? node;
 }
 
+/** Returns whether a call returns a view of its first argument; `reshape`, say, copies where strides allow none. */
+export function isViewCall({ definition: { implementation }, args }: OpCall<GraphValue>): boolean {
+  if (implementation.kind !== "view") return false;
+  return !implementation.copies?.(mapArguments(args, ({ meta }) => meta));
+}
+
+/** Returns whether a node is a call that returns a view of its first argument. */
+export function isViewNode(node: Node): boolean {
+  const definition = node.op === "call_function" ? findTarget(node.target)?.definition : undefined;
+  if (definition?.implementation.kind !== "view") return false;
+  return isViewCall({ definition, args: argumentsOfNode(node, definition, valueOfNode, isGraphValue) });
+}
+
 /** Returns the node that a node is a view of, or undefined when it has memory of its own. */
 function viewedBy(node: Node): Node | undefined {
-  const definition = node.op === "call_function" ? findTarget(node.target)?.definition : undefined;
-  if (!definition || node.target === "getitem") return undefined;
-  const { implementation } = definition;
-  if (implementation.kind !== "view") return undefined;
-  const [viewed] = node.inputs();
-  if (!implementation.copies) return viewed;
-  const args = argumentsOfNode(node, definition, valueOfNode, isGraphValue);
-  return implementation.copies(mapArguments(args, ({ meta }) => meta)) ? undefined : viewed;
+  return isViewNode(node) ? [...node.inputs()][0] : undefined;
 }
