@@ -140,6 +140,53 @@ Deno.test("parameters may be integers, are validated, and expand with a batch", 
   assertThrows(() => wide.expand([2]), DynError, "a shape that [4,2] expands to");
 });
 
+Deno.test("parameters are accepted by name, all of them or the last ones, and misspelt ones are rejected", () => {
+  const D = distributions;
+  const named: Readonly<Record<string, readonly string[]>> = {
+    Beta: ["concentration1", "concentration0"],
+    Cauchy: ["loc", "scale"],
+    Chi2: ["df"],
+    Exponential: ["rate"],
+    FisherSnedecor: ["df1", "df2"],
+    Gamma: ["concentration", "rate"],
+    GeneralizedPareto: ["loc", "scale", "concentration"],
+    Gumbel: ["loc", "scale"],
+    HalfCauchy: ["scale"],
+    HalfNormal: ["scale"],
+    InverseGamma: ["concentration", "rate"],
+    Kumaraswamy: ["concentration1", "concentration0"],
+    Laplace: ["loc", "scale"],
+    LogisticNormal: ["loc", "scale"],
+    LogNormal: ["loc", "scale"],
+    Normal: ["loc", "scale"],
+    Pareto: ["scale", "alpha"],
+    Poisson: ["rate"],
+    StudentT: ["df", "loc", "scale"],
+    Uniform: ["low", "high"],
+    VonMises: ["loc", "concentration"],
+    Weibull: ["scale", "concentration"],
+  };
+  for (const [key, names] of Object.entries(named)) {
+    const Class = Object.entries(D).find(([name]) => name === key)?.[1];
+    assert(typeof Class === "function");
+    const make = (...given: readonly unknown[]) => `${Reflect.construct(Class, given)}`;
+    const values = names.map((_, k) => k + 1), first = values.slice(0, -1);
+    const [last = ""] = names.slice(-1), byName = Object.fromEntries(names.map((name, k) => [name, k + 1]));
+    assertEquals(make(...first, { [last]: values.length }), make(...values), key);
+    assertEquals(make({ ...byName, validateArgs: true }), make(...values), key);
+    assertThrows(() => make(), DynError, `Expected ${key === "StudentT" ? "df" : names.join(" and ")} of`);
+    assertThrows(() => make(...values, { zzz: 1 }), DynError, "found zzz");
+  }
+  assertEquals(`${new D.StudentT(3, { scale: 2 })}`, `${new D.StudentT(3, 0, 2)}`);
+  assertThrows(() => new Normal(0, { scale: -1 }), DynError, "scale of Normal to be positive but found -1");
+  assertEquals(new Normal(0, { scale: -1, validateArgs: false }).scale.item(), -1);
+  const step = compile((x: Tensor) => new Normal(x, { scale: 2 }).logProb(x), {
+    fullgraph: true,
+    backend: "eager",
+  });
+  near(step(double([2])), new Normal(2, double([2])).logProb(double([2])).tolist() as number[], "compiled");
+});
+
 Deno.test("further matrices: rows of correlations, whole covariances, ends of tails", () => {
   manualSeed(4);
   const { GeneralizedPareto, LKJCholesky, LowRankMultivariateNormal, Wishart } = distributions;

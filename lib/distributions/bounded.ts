@@ -3,8 +3,9 @@ import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, positive, real, unitInterval } from "./constraints.ts";
 import { BinaryDistribution } from "./probs_or_logits.ts";
+import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import { broadcastAll, Distribution, type Parameter, type SampleShape, uniform01 } from "./distribution.ts";
+import { Distribution, type SampleShape, uniform01 } from "./distribution.ts";
 
 /** The distribution of angles around `loc`, as `torch.distributions.VonMises`. */
 export class VonMises extends Distribution {
@@ -12,11 +13,11 @@ export class VonMises extends Distribution {
   readonly loc: Tensor;
   readonly concentration: Tensor;
 
-  constructor(loc: Parameter, concentration: Parameter) {
-    const [l, k] = broadcastAll(loc, concentration);
+  constructor(...given: ParametersOf<["loc", "concentration"]>) {
+    const { tensors: [l, k], validateArgs } = parametersOf(new.target.name, ["loc", "concentration"], given);
     super(l.shape);
     [this.loc, this.concentration] = [l, k];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   get mean(): Tensor {

@@ -11,21 +11,26 @@ import type { ArgConstraints } from "./constraints.ts";
 
 const checks = { areOn: true };
 
+/** Whether to validate the parameters of one distribution. */
+export interface Validation {
+  /** Default: as `setDefaultValidateArgs` says. */
+  readonly validateArgs?: boolean | null | undefined;
+}
+
 /** Sets whether parameters are validated, like `Distribution.set_default_validate_args`; they are by default. */
 export function setDefaultValidateArgs(value: boolean): void {
   checks.areOn = value;
 }
 
 /**
- * Throws DynError if a parameter of a distribution violates its constraint; messages name the class unless `name` is
- * given.
+ * Throws DynError if a parameter of a distribution violates its constraint. Messages name the class unless `name` is given.
  */
 export function checkParameters(
   distribution: object,
   wanted: ArgConstraints,
-  name: string = distribution.constructor.name,
+  { validateArgs, name = distribution.constructor.name }: Validation & { readonly name?: string } = {},
 ): void {
-  if (!checks.areOn || !canReadElements()) return;
+  if (!(validateArgs ?? checks.areOn) || !canReadElements()) return;
   for (const [parameter, constraint] of Object.entries(wanted)) {
     checkFunction(constraint?.check, `that checks ${parameter} of ${name}`);
     const value: unknown = Reflect.get(distribution, parameter);

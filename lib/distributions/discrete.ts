@@ -17,16 +17,9 @@ import {
   nonnegativeInteger,
 } from "./constraints.ts";
 import { BinaryDistribution, CountDistribution, type ProbsOrLogits } from "./probs_or_logits.ts";
+import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import {
-  broadcastAll,
-  Distribution,
-  enumerated,
-  type Parameter,
-  type SampleShape,
-  softplus,
-  uniform01,
-} from "./distribution.ts";
+import { Distribution, enumerated, type SampleShape, softplus, uniform01 } from "./distribution.ts";
 
 /** 1 with a probability, else 0, as `torch.distributions.Bernoulli`. */
 export class Bernoulli extends BinaryDistribution {
@@ -183,11 +176,11 @@ export class Poisson extends Distribution {
   override readonly argConstraints: ArgConstraints = { rate: nonnegative };
   readonly rate: Tensor;
 
-  constructor(rate: Parameter) {
-    const [r] = broadcastAll(rate);
+  constructor(...given: ParametersOf<["rate"]>) {
+    const { tensors: [r], validateArgs } = parametersOf(new.target.name, ["rate"], given);
     super(r.shape);
     this.rate = r;
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   get mean(): Tensor {

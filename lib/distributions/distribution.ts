@@ -22,7 +22,7 @@ export type Parameter = number | Tensor;
 export type SampleShape = readonly number[];
 
 /** A class of distributions. */
-export type Class<D extends Distribution> = abstract new (...args: never[]) => D;
+export type Class<D extends Distribution> = abstract new (...args: never) => D;
 
 /**
  * Converts a parameter to a floating type; integers count as floats, since JavaScript cannot distinguish 1.0 from 1.

@@ -11,17 +11,9 @@ import {
   simplex,
   unitInterval,
 } from "./constraints.ts";
+import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import {
-  broadcastAll,
-  Distribution,
-  floating,
-  logBeta,
-  type Parameter,
-  type SampleShape,
-  standardNormal,
-  vectors,
-} from "./distribution.ts";
+import { Distribution, logBeta, type SampleShape, standardNormal, vectors } from "./distribution.ts";
 import { standardGamma } from "./standard_gamma.ts";
 
 /** The gamma distribution, as `torch.distributions.Gamma`. */
@@ -31,11 +23,11 @@ export class Gamma extends Distribution {
   readonly concentration: Tensor;
   readonly rate: Tensor;
 
-  constructor(concentration: Parameter, rate: Parameter) {
-    const [a, b] = broadcastAll(concentration, rate);
+  constructor(...given: ParametersOf<["concentration", "rate"]>) {
+    const { tensors: [a, b], validateArgs } = parametersOf(new.target.name, ["concentration", "rate"], given);
     super(a.shape);
     [this.concentration, this.rate] = [a, b];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   get mean(): Tensor {
@@ -78,8 +70,9 @@ export class Gamma extends Distribution {
 export class Chi2 extends Gamma {
   override readonly argConstraints: ArgConstraints = { df: positive };
 
-  constructor(df: Parameter) {
-    super(typeof df === "number" ? df / 2 : floating(df).div(2), 0.5);
+  constructor(...given: ParametersOf<["df"]>) {
+    const { tensors: [df], validateArgs } = parametersOf(new.target.name, ["df"], given);
+    super(df.div(2), 0.5, validateArgs);
   }
 
   get df(): Tensor {
@@ -94,11 +87,14 @@ export class Beta extends Distribution {
   readonly concentration1: Tensor;
   readonly concentration0: Tensor;
 
-  constructor(concentration1: Parameter, concentration0: Parameter) {
-    const [a, b] = broadcastAll(concentration1, concentration0);
+  constructor(...given: ParametersOf<["concentration1", "concentration0"]>) {
+    const { tensors: [a, b], validateArgs } = parametersOf(new.target.name, [
+      "concentration1",
+      "concentration0",
+    ], given);
     super(a.shape);
     [this.concentration1, this.concentration0] = [a, b];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   get mean(): Tensor {
@@ -194,11 +190,15 @@ export class StudentT extends Distribution {
   readonly loc: Tensor;
   readonly scale: Tensor;
 
-  constructor(df: Parameter, loc: Parameter = 0, scale: Parameter = 1) {
-    const [d, l, s] = broadcastAll(df, loc, scale);
+  constructor(...given: ParametersOf<["df"], ["loc", "scale"]>) {
+    const { tensors: [d, l, s], validateArgs } = parametersOf(
+      new.target.name,
+      ["df", ["loc", 0], ["scale", 1]],
+      given,
+    );
     super(d.shape);
     [this.df, this.loc, this.scale] = [d, l, s];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   get mean(): Tensor {

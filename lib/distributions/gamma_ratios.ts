@@ -11,9 +11,10 @@ import {
   real,
 } from "./constraints.ts";
 import { CountDistribution } from "./probs_or_logits.ts";
+import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { Poisson } from "./discrete.ts";
-import { broadcastAll, Distribution, logBeta, type Parameter, type SampleShape } from "./distribution.ts";
+import { Distribution, logBeta, type SampleShape } from "./distribution.ts";
 import { Gamma } from "./gamma.ts";
 import { standardGamma } from "./standard_gamma.ts";
 
@@ -24,11 +25,11 @@ export class InverseGamma extends Distribution {
   readonly concentration: Tensor;
   readonly rate: Tensor;
 
-  constructor(concentration: Parameter, rate: Parameter) {
-    const [a, b] = broadcastAll(concentration, rate);
+  constructor(...given: ParametersOf<["concentration", "rate"]>) {
+    const { tensors: [a, b], validateArgs } = parametersOf(new.target.name, ["concentration", "rate"], given);
     super(a.shape);
     [this.concentration, this.rate] = [a, b];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   get mean(): Tensor {
@@ -79,11 +80,11 @@ export class FisherSnedecor extends Distribution {
   readonly df1: Tensor;
   readonly df2: Tensor;
 
-  constructor(df1: Parameter, df2: Parameter) {
-    const [a, b] = broadcastAll(df1, df2);
+  constructor(...given: ParametersOf<["df1", "df2"]>) {
+    const { tensors: [a, b], validateArgs } = parametersOf(new.target.name, ["df1", "df2"], given);
     super(a.shape);
     [this.df1, this.df2] = [a, b];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   get mean(): Tensor {

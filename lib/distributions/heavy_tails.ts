@@ -10,15 +10,9 @@ import {
   real,
   unitInterval,
 } from "./constraints.ts";
+import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import {
-  broadcastAll,
-  Distribution,
-  logBeta,
-  type Parameter,
-  type SampleShape,
-  uniform01,
-} from "./distribution.ts";
+import { Distribution, logBeta, type SampleShape, uniform01 } from "./distribution.ts";
 import { LocationScale } from "./location_scale.ts";
 
 const EULER = 0.5772156649015329;
@@ -75,11 +69,11 @@ export class HalfCauchy extends ByQuantile {
   override readonly argConstraints: ArgConstraints = { scale: positive };
   readonly scale: Tensor;
 
-  constructor(scale: Parameter) {
-    const [s] = broadcastAll(scale);
+  constructor(...given: ParametersOf<["scale"]>) {
+    const { tensors: [s], validateArgs } = parametersOf(new.target.name, ["scale"], given);
     super(s.shape);
     this.scale = s;
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   protected get like(): Tensor {
@@ -126,11 +120,11 @@ export class Pareto extends ByQuantile {
   readonly scale: Tensor;
   readonly alpha: Tensor;
 
-  constructor(scale: Parameter, alpha: Parameter) {
-    const [s, a] = broadcastAll(scale, alpha);
+  constructor(...given: ParametersOf<["scale", "alpha"]>) {
+    const { tensors: [s, a], validateArgs } = parametersOf(new.target.name, ["scale", "alpha"], given);
     super(s.shape);
     [this.scale, this.alpha] = [s, a];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   protected get like(): Tensor {
@@ -181,11 +175,15 @@ export class Weibull extends ByQuantile {
   readonly scale: Tensor;
   readonly concentration: Tensor;
 
-  constructor(scale: Parameter, concentration: Parameter) {
-    const [s, k] = broadcastAll(scale, concentration);
+  constructor(...given: ParametersOf<["scale", "concentration"]>) {
+    const { tensors: [s, k], validateArgs } = parametersOf(
+      new.target.name,
+      ["scale", "concentration"],
+      given,
+    );
     super(s.shape);
     [this.scale, this.concentration] = [s, k];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   protected get like(): Tensor {
@@ -240,11 +238,14 @@ export class Kumaraswamy extends ByQuantile {
   readonly concentration1: Tensor;
   readonly concentration0: Tensor;
 
-  constructor(concentration1: Parameter, concentration0: Parameter) {
-    const [a, b] = broadcastAll(concentration1, concentration0);
+  constructor(...given: ParametersOf<["concentration1", "concentration0"]>) {
+    const { tensors: [a, b], validateArgs } = parametersOf(new.target.name, [
+      "concentration1",
+      "concentration0",
+    ], given);
     super(a.shape);
     [this.concentration1, this.concentration0] = [a, b];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   protected get like(): Tensor {
@@ -309,11 +310,15 @@ export class GeneralizedPareto extends ByQuantile {
   readonly scale: Tensor;
   readonly concentration: Tensor;
 
-  constructor(loc: Parameter, scale: Parameter, concentration: Parameter) {
-    const [l, s, c] = broadcastAll(loc, scale, concentration);
+  constructor(...given: ParametersOf<["loc", "scale", "concentration"]>) {
+    const { tensors: [l, s, c], validateArgs } = parametersOf(new.target.name, [
+      "loc",
+      "scale",
+      "concentration",
+    ], given);
     super(l.shape);
     [this.loc, this.scale, this.concentration] = [l, s, c];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   protected get like(): Tensor {

@@ -1,8 +1,9 @@
 /** The base of location-scale distributions. */
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, positive, real } from "./constraints.ts";
+import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import { broadcastAll, Distribution, type Parameter } from "./distribution.ts";
+import { Distribution } from "./distribution.ts";
 
 /** A distribution with a location and a scale, whose samples are differentiable. */
 export abstract class LocationScale extends Distribution {
@@ -11,11 +12,11 @@ export abstract class LocationScale extends Distribution {
   readonly loc: Tensor;
   readonly scale: Tensor;
 
-  constructor(loc: Parameter, scale: Parameter) {
-    const [l, s] = broadcastAll(loc, scale);
+  constructor(...given: ParametersOf<["loc", "scale"]>) {
+    const { tensors: [l, s], validateArgs } = parametersOf(new.target.name, ["loc", "scale"], given);
     super(l.shape);
     [this.loc, this.scale] = [l, s];
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   /** Each density is greatest at its location. */

@@ -44,7 +44,9 @@ export class Wishart extends Distribution {
     super(degrees.shape, [size, size]);
     this.df = degrees;
     this.scaleTril = ops.expand(factor, [...degrees.shape, size, size]);
-    checkParameters({ "df − (n − 1)": degrees.sub(size - 1) }, { "df − (n − 1)": positive }, "Wishart");
+    checkParameters({ "df − (n − 1)": degrees.sub(size - 1) }, { "df − (n − 1)": positive }, {
+      name: "Wishart",
+    });
   }
 
   get covarianceMatrix(): Tensor {

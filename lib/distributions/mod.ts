@@ -3,7 +3,8 @@ export { Categorical, Multinomial, OneHotCategorical, type Outcomes } from "./ca
 export type { ProbsOrLogits } from "./probs_or_logits.ts";
 export { Bernoulli, Binomial, Geometric, Poisson } from "./discrete.ts";
 export { Distribution, type Parameter, type SampleShape } from "./distribution.ts";
-export { setDefaultValidateArgs } from "./checked_parameters.ts";
+export { setDefaultValidateArgs, type Validation } from "./checked_parameters.ts";
+export type { ParametersOf } from "./given_parameters.ts";
 export { klDivergence, registerKl } from "./divergence.ts";
 export { ContinuousBernoulli, VonMises } from "./bounded.ts";
 export { FisherSnedecor, InverseGamma, NegativeBinomial } from "./gamma_ratios.ts";

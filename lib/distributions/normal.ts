@@ -13,16 +13,9 @@ import {
   real,
   realVector,
 } from "./constraints.ts";
+import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import {
-  broadcastAll,
-  Distribution,
-  floating,
-  type Parameter,
-  type SampleShape,
-  standardNormal,
-  uniform01,
-} from "./distribution.ts";
+import { Distribution, floating, type SampleShape, standardNormal, uniform01 } from "./distribution.ts";
 import { LocationScale } from "./location_scale.ts";
 
 const LOG_2PI = Math.log(2 * Math.PI);
@@ -68,8 +61,9 @@ export class HalfNormal extends Distribution {
   override readonly argConstraints: ArgConstraints = { scale: positive };
   protected readonly base: Normal;
 
-  constructor(scale: Parameter) {
-    const base = new Normal(0, scale);
+  constructor(...given: ParametersOf<["scale"]>) {
+    const { tensors: [scale], validateArgs } = parametersOf(new.target.name, ["scale"], given);
+    const base = new Normal(0, scale, validateArgs);
     super(base.batchShape);
     this.base = base;
   }
@@ -121,8 +115,8 @@ export class LogNormal extends Distribution {
   override readonly argConstraints: ArgConstraints = { loc: real, scale: positive };
   protected readonly base: Normal;
 
-  constructor(loc: Parameter, scale: Parameter) {
-    const base = new Normal(loc, scale);
+  constructor(...given: ParametersOf<["loc", "scale"]>) {
+    const base = new Normal(...given);
     super(base.batchShape);
     this.base = base;
   }
@@ -278,11 +272,11 @@ export class Uniform extends Distribution {
   readonly low: Tensor;
   readonly high: Tensor;
 
-  constructor(low: Parameter, high: Parameter) {
-    const [l, h] = broadcastAll(low, high);
+  constructor(...given: ParametersOf<["low", "high"]>) {
+    const { tensors: [l, h], validateArgs } = parametersOf(new.target.name, ["low", "high"], given);
     super(l.shape);
     [this.low, this.high] = [l, h];
-    checkParameters(this, { low: real, high: new Constraint("above low", (x) => x.gt(l)) });
+    checkParameters(this, { low: real, high: new Constraint("above low", (x) => x.gt(l)) }, { validateArgs });
   }
 
   get mean(): Tensor {

@@ -40,8 +40,8 @@ export class BinaryProbs {
       : [given, null];
     this.#probs = probs === null ? null : broadcastAll(probs)[0];
     this.#logits = logits === null ? null : broadcastAll(logits)[0];
-    if (this.#probs) checkParameters(this, { probs: wanted }, owner);
-    else checkParameters(this, { logits: real }, owner);
+    if (this.#probs) checkParameters(this, { probs: wanted }, { name: owner });
+    else checkParameters(this, { logits: real }, { name: owner });
   }
 
   get batchShape(): readonly number[] {
@@ -134,7 +134,7 @@ export class CategoryProbs {
       this.probs = probs.div(probs.sum(-1, true));
       this.logits = clamped(this.probs).log();
     }
-    checkParameters(this, { probs: nonnegative, logits: real }, "outcomes");
+    checkParameters(this, { probs: nonnegative, logits: real }, { name: "outcomes" });
   }
 }
 

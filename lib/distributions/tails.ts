@@ -2,8 +2,9 @@
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, nonnegative, positive, real } from "./constraints.ts";
+import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import { broadcastAll, Distribution, type Parameter, type SampleShape, uniform01 } from "./distribution.ts";
+import { Distribution, type SampleShape, uniform01 } from "./distribution.ts";
 import { LocationScale } from "./location_scale.ts";
 
 const EULER = 0.5772156649015329;
@@ -14,11 +15,11 @@ export class Exponential extends Distribution {
   override readonly argConstraints: ArgConstraints = { rate: positive };
   readonly rate: Tensor;
 
-  constructor(rate: Parameter) {
-    const [r] = broadcastAll(rate);
+  constructor(...given: ParametersOf<["rate"]>) {
+    const { tensors: [r], validateArgs } = parametersOf(new.target.name, ["rate"], given);
     super(r.shape);
     this.rate = r;
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
   }
 
   get mean(): Tensor {

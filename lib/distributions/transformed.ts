@@ -6,13 +6,8 @@ import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, independent, positive, real } from "./constraints.ts";
-import {
-  checkDistribution,
-  Distribution,
-  type Parameter,
-  type SampleShape,
-  sumRightmost,
-} from "./distribution.ts";
+import type { ParametersOf } from "./given_parameters.ts";
+import { checkDistribution, Distribution, type SampleShape, sumRightmost } from "./distribution.ts";
 import { Normal } from "./normal.ts";
 import { ComposeTransform, StickBreakingTransform, type Transform } from "./transforms.ts";
 
@@ -107,8 +102,8 @@ export class TransformedDistribution extends Distribution {
 export class LogisticNormal extends TransformedDistribution {
   override readonly argConstraints: ArgConstraints = { loc: real, scale: positive };
 
-  constructor(loc: Parameter, scale: Parameter) {
-    const base = new Normal(loc, scale);
+  constructor(...given: ParametersOf<["loc", "scale"]>) {
+    const base = new Normal(...given);
     super(base.batchShape.length > 0 ? base : base.expand([1]), new StickBreakingTransform());
   }
 
