@@ -547,9 +547,30 @@ Deno.test("these names reject invalid values with what was found", () => {
   for (const [call, message] of wrong) assertThrows(call, DynError, message);
 });
 
+Deno.test("the last arguments of settings, averages and layers in place are accepted by name", () => {
+  const F = nn.functional, normed = nn.utils.weightNorm(new nn.Linear(2, 2));
+  assertEquals(
+    new dyn.data.BatchSampler(new dyn.data.SequentialSampler([1, 2, 3]), 2, { dropLast: undefined }).length,
+    2,
+  );
+  const average = [optim.swaUtils.getEmaAvgFn({ decay: 0.5 }), optim.swaUtils.getEmaAvgFn(0.5)]
+    .map((each) => each(ones([1]), ones([1]).mul(3), ones([1])).item());
+  assertEquals(average, [2, 2]);
+  assertEquals(nn.init.calculateGain("leakyRelu", { param: 1 }), nn.init.calculateGain("leakyRelu", 1));
+  const row = () => double([-3, 3]);
+  assertEquals(F.hardtanh_(row(), { minVal: -2 }).tolist(), [-2, 1]);
+  assertEquals(F.leakyRelu_(row(), { negativeSlope: 0.5 }).tolist(), [-1.5, 3]);
+  assertEquals(F.elu_(row(), { alpha: 2 }).tolist(), F.elu(row(), 2).tolist());
+  assertEquals(F.celu_(row(), { alpha: 2 }).tolist(), F.celu(row(), 2).tolist());
+  assert(nn.utils.removeWeightNorm(normed, { name: "weight" }).weight instanceof nn.Parameter);
+  dyn.autograd.setDetectAnomaly({ mode: false });
+  dyn.useDeterministicAlgorithms({ mode: false });
+  assert(!dyn.autograd.isAnomalyEnabled() && !dyn.areDeterministicAlgorithmsEnabled());
+});
+
 Deno.test("options in Python's spelling, and unknown ones, are rejected", () => {
   const params = () => [new nn.Parameter(ones([1]))], x = ones([2, 2]), layer = new nn.Linear(1, 1);
-  const snake = { weight_decay: 0.1 }, unknown = { size_average: false };
+  const scaler = new dyn.GradScaler(), snake = { weight_decay: 0.1 }, unknown = { size_average: false };
   const wrong: readonly (readonly [call: () => unknown, found: string])[] = [
     [
       () => Reflect.construct(optim.SGD, [[{ params: params(), ...snake }]]),
@@ -569,6 +590,22 @@ Deno.test("options in Python's spelling, and unknown ones, are rejected", () => 
       () => Reflect.construct(dyn.distributions.AffineTransform, [0, 1, { event_dim: 1 }]),
       "write eventDim",
     ],
+    [() => Reflect.construct(dyn.data.BatchSampler, [[1, 2, 3], 2, { drop_last: false }]), "write dropLast"],
+    [() => Reflect.apply(dyn.autograd.setDetectAnomaly, null, [{ zzz: false }]), "found zzz"],
+    [() => Reflect.apply(dyn.useDeterministicAlgorithms, null, [{ zzz: false }]), "found zzz"],
+    [
+      () => Reflect.apply(dyn.useDeterministicAlgorithms, null, [false, { warn_only: true }]),
+      "write warnOnly",
+    ],
+    [() => Reflect.apply(dyn.distributions.setDefaultValidateArgs, null, [{ zzz: false }]), "found zzz"],
+    [
+      () =>
+        Reflect.construct(dyn.distributions.Independent, [new dyn.distributions.Normal(ones([2]), 1), {}]),
+      "reinterpretedBatchNdims",
+    ],
+    [() => Reflect.apply(scaler.setGrowthFactor, scaler, [{ zzz: 1 }]), "setGrowthFactor"],
+    [() => Reflect.apply(scaler.setBackoffFactor, scaler, [{ zzz: 1 }]), "setBackoffFactor"],
+    [() => Reflect.apply(scaler.setGrowthInterval, scaler, [{ zzz: 1 }]), "setGrowthInterval"],
     [() => Reflect.apply(dyn.distributed.allReduce, null, [x, { async_op: true }]), "write asyncOp"],
     [() => Reflect.apply(dyn.library.customOp, null, ["a::b", dyn.sin, { mutates_args: [] }]), "mutatesArgs"],
     [() => Reflect.apply(layer.toEmpty, layer, [{ device: "cpu", recursive: true }]), "found recursive"],

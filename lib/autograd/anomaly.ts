@@ -2,6 +2,7 @@
  * A mode that finds where gradients become NaN, like `torch.autograd.detect_anomaly`: it records the calling lines of
  * operations, and throws where a gradient is NaN. Invariant: nothing is recorded while it is off.
  */
+import { type Flag, flagOf } from "../base/arguments.ts";
 import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
@@ -19,10 +20,10 @@ export interface AnomalyOptions {
 
 const state = { enabled: false, checksNan: true };
 
-/** Turns the mode on or off, like `torch.autograd.set_detect_anomaly`. */
-export function setDetectAnomaly(enabled: boolean, options: AnomalyOptions = {}): void {
+/** Turns the mode on or off, like `torch.autograd.set_detect_anomaly`. Throws DynError for no boolean. */
+export function setDetectAnomaly(enabled: Flag<"mode">, options: AnomalyOptions = {}): void {
   const { checkNan = true } = optionsOf("setDetectAnomaly", options, ["checkNan"]);
-  state.enabled = enabled;
+  state.enabled = flagOf("setDetectAnomaly", "mode", enabled);
   state.checksNan = checkNan;
 }
 

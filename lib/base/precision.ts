@@ -3,7 +3,8 @@
  * `use_deterministic_algorithms`. Invariant: matrix products of float32 are computed in float32, whatever the settings;
  * only convolutions of compiled functions may be less exact.
  */
-import { checkOneOf } from "./checked_input.ts";
+import { type Flag, flagOf } from "./arguments.ts";
+import { checkOneOf, optionsOf } from "./checked_input.ts";
 import { config } from "./config.ts";
 
 /** The precision of float32 products. */
@@ -36,10 +37,11 @@ let isDeterministic = false;
  * eager tensors do not change from WebAssembly to native code, which rounds them in another order.
  */
 export function useDeterministicAlgorithms(
-  mode: boolean,
-  _options: { readonly warnOnly?: boolean } = {},
+  mode: Flag<"mode">,
+  options: { readonly warnOnly?: boolean } = {},
 ): void {
-  isDeterministic = mode;
+  optionsOf("useDeterministicAlgorithms", options, ["warnOnly"]);
+  isDeterministic = flagOf("useDeterministicAlgorithms", "mode", mode);
 }
 
 /** Returns whether deterministic results were requested. */

@@ -2,6 +2,7 @@
  * Orders in which samples are read: indices, newly drawn for each iteration. Invariant: random orders come from a
  * generator, by default the global one.
  */
+import { flagOf, type Trailing, trailing } from "../base/arguments.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
 import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
@@ -210,10 +211,25 @@ export class WeightedRandomSampler implements Sampler {
 
 showAsText(WeightedRandomSampler.prototype);
 
+/** Arguments of BatchSampler by name. */
+export interface DropLast {
+  /** Whether an incomplete last batch is dropped; default false. */
+  readonly dropLast?: boolean | undefined;
+}
+
 /** Lists of `batchSize` indices of another sampler, the last one shorter unless dropLast. */
 export class BatchSampler implements Sampler<number[]> {
-  /** Receives the sampler, the batch size, and whether an incomplete last batch is dropped. */
-  constructor(readonly sampler: Sampler, readonly batchSize: number, readonly dropLast: boolean = false) {
+  /** Whether an incomplete last batch is dropped. */
+  readonly dropLast: boolean;
+
+  /** Receives the sampler, the batch size, and `dropLast`, by position or by name; default false. */
+  constructor(
+    readonly sampler: Sampler,
+    readonly batchSize: number,
+    ...given: Trailing<DropLast, ["dropLast"]>
+  ) {
+    const { dropLast = false } = trailing<DropLast>("BatchSampler", ["dropLast"], given);
+    this.dropLast = flagOf("BatchSampler", "dropLast", dropLast);
     checkInteger("batchSize of BatchSampler", batchSize, 1);
   }
 

@@ -2,6 +2,7 @@
  * Distributions derived from others: images of random variables, batches as one event. Invariant: the original
  * distributions are not changed.
  */
+import { checkInteger } from "../base/checked_numbers.ts";
 import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -129,6 +130,7 @@ export class Independent extends Distribution {
 
   constructor(readonly base: Distribution, readonly reinterpretedBatchNdims: number) {
     checkDistribution(base, "Independent");
+    checkInteger("reinterpretedBatchNdims of Independent", reinterpretedBatchNdims, 0);
     const { batchShape, eventShape } = base, at = batchShape.length - reinterpretedBatchNdims;
     if (at < 0) {
       throw new DynError(

@@ -123,7 +123,11 @@ export type Nonlinearity =
 /**
  * The recommended gain for a non-linearity; `param` is the slope of the leaky ReLU. Throws DynError for an unknown one.
  */
-export function calculateGain(nonlinearity: Nonlinearity, param = 0.01): number {
+export function calculateGain(
+  nonlinearity: Nonlinearity,
+  ...given: Trailing<{ readonly param?: number | undefined }, ["param"]>
+): number {
+  const { param = 0.01 } = trailing<{ readonly param?: number }>("calculateGain", ["param"], given);
   checkKind(param, "a number", "the slope of calculateGain");
   switch (nonlinearity) {
     case "linear":

@@ -39,27 +39,27 @@ export function selu_(x: Tensor): Tensor {
 }
 
 /** leakyRelu written into x. */
-export function leakyRelu_(x: Tensor, negativeSlope: number = 0.01): Tensor {
+export function leakyRelu_(x: Tensor, ...given: Parameters<Tensor["leakyRelu_"]>): Tensor {
   checkTensor(x, "leakyRelu_");
-  return x.leakyRelu_(negativeSlope);
+  return x.leakyRelu_(...given);
 }
 
 /** elu written into x. */
-export function elu_(x: Tensor, alpha: number = 1): Tensor {
+export function elu_(x: Tensor, ...given: Parameters<Tensor["elu_"]>): Tensor {
   checkTensor(x, "elu_");
-  return x.elu_(alpha);
+  return x.elu_(...given);
 }
 
 /** celu written into x. */
-export function celu_(x: Tensor, alpha: number = 1): Tensor {
+export function celu_(x: Tensor, ...given: Parameters<Tensor["celu_"]>): Tensor {
   checkTensor(x, "celu_");
-  return x.celu_(alpha);
+  return x.celu_(...given);
 }
 
 /** hardtanh written into x. */
-export function hardtanh_(x: Tensor, minVal: number = -1, maxVal: number = 1): Tensor {
+export function hardtanh_(x: Tensor, ...given: Parameters<Tensor["hardtanh_"]>): Tensor {
   checkTensor(x, "hardtanh_");
-  return x.hardtanh_(minVal, maxVal);
+  return x.hardtanh_(...given);
 }
 
 /** threshold written into x. */

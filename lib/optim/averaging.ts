@@ -4,7 +4,7 @@
  */
 import { checkInteger, checkShare } from "../base/checked_numbers.ts";
 import { refuseValue } from "../base/checked_input.ts";
-import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
@@ -24,8 +24,18 @@ export function getSwaAvgFn(): AverageFunction {
   return (average, next, count) => average.add(next.sub(average).div(count.add(1)));
 }
 
+/** Arguments of exponential averages by name. */
+export interface Decay {
+  /** The share of the former average; default 0.999. */
+  readonly decay?: number | undefined;
+}
+
+/** The decay, by position or by name. */
+export type DecayArguments = Trailing<Decay, ["decay"]>;
+
 /** Exponential averages: decay · average + (1 − decay) · next. Throws DynError for a decay outside [0, 1]. */
-export function getEmaAvgFn(decay = 0.999): AverageFunction {
+export function getEmaAvgFn(...given: DecayArguments): AverageFunction {
+  const { decay = 0.999 } = trailing<Decay>("getEmaAvgFn", ["decay"], given);
   checkShare("decay", decay);
   return (average, next) => average.mul(decay).add(next.mul(1 - decay));
 }
@@ -44,7 +54,8 @@ const ofEach = (average: AverageFunction): MultiAverageFunction => (averages, ne
 export const getSwaMultiAvgFn = (): MultiAverageFunction => ofEach(getSwaAvgFn());
 
 /** Exponential averages of several tensors. Throws DynError for a decay outside [0, 1]. */
-export const getEmaMultiAvgFn = (decay = 0.999): MultiAverageFunction => ofEach(getEmaAvgFn(decay));
+export const getEmaMultiAvgFn = (...given: DecayArguments): MultiAverageFunction =>
+  ofEach(getEmaAvgFn(...given));
 
 /** Options of AveragedModel. */
 export interface AveragedOptions {

@@ -4,6 +4,7 @@
  * most once.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
+import { checkInteger } from "../base/checked_numbers.ts";
 import { checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
@@ -193,6 +194,7 @@ export class GradScaler {
 
   /** Sets the factor by which the scale grows. */
   setGrowthFactor(factor: number): void {
+    checkKind(factor, "a number", "setGrowthFactor");
     this.#growthFactor = factor;
   }
 
@@ -203,6 +205,7 @@ export class GradScaler {
 
   /** Sets the factor by which the scale shrinks after infinite gradients. */
   setBackoffFactor(factor: number): void {
+    checkKind(factor, "a number", "setBackoffFactor");
     this.#backoffFactor = factor;
   }
 
@@ -213,6 +216,7 @@ export class GradScaler {
 
   /** Sets the number of consecutive steps without infinities before the scale grows. */
   setGrowthInterval(interval: number): void {
+    checkInteger("interval of setGrowthInterval", interval, 1);
     this.#growthInterval = interval;
   }
 

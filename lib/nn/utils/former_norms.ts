@@ -95,8 +95,12 @@ export function weightNorm<M extends Module>(
   return module;
 }
 
+/** The name of the weight, by position or by name; default "weight". */
+export type WeightName = Trailing<{ readonly name?: string | undefined }, ["name"]>;
+
 /** Reverts weightNorm, like torch.nn.utils.remove_weight_norm. Throws DynError if there is none. */
-export function removeWeightNorm<M extends Module>(module: M, name: string = "weight"): M {
+export function removeWeightNorm<M extends Module>(module: M, ...given: WeightName): M {
+  const { name = "weight" } = trailing<{ readonly name?: string }>("removeWeightNorm", ["name"], given);
   return restoreWeight(module, name, [`${name}_g`, `${name}_v`]);
 }
 
@@ -130,6 +134,7 @@ export function spectralNorm<M extends Module>(
 }
 
 /** Reverts spectralNorm, like torch.nn.utils.remove_spectral_norm. Throws DynError if there is none. */
-export function removeSpectralNorm<M extends Module>(module: M, name: string = "weight"): M {
+export function removeSpectralNorm<M extends Module>(module: M, ...given: WeightName): M {
+  const { name = "weight" } = trailing<{ readonly name?: string }>("removeSpectralNorm", ["name"], given);
   return restoreWeight(module, name, [`${name}_orig`, `${name}_u`, `${name}_v`]);
 }

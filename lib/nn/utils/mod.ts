@@ -13,6 +13,7 @@ export {
   removeSpectralNorm,
   removeWeightNorm,
   spectralNorm,
+  type WeightName,
   weightNorm,
   type WeightNormOptions,
 } from "./former_norms.ts";
