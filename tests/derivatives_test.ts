@@ -2,10 +2,13 @@
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
 import {
   autograd,
+  cat,
   compile,
   compiler,
   func,
+  geqrf,
   isTensor,
+  linalg,
   nn,
   optim,
   randn,
@@ -143,7 +146,26 @@ Deno.test("a second derivative of ctcLoss is refused, in each order of the modes
   ];
   for (const second of seconds) {
     for (const f of [second, compile(second)]) {
-      assertThrows(() => f(logits), DynError, "Expected one derivative of ctcLoss but found a second one");
+      assertThrows(() => f(logits), DynError, "Expected no gradient of the gradient of ctcLoss");
+    }
+  }
+});
+
+Deno.test("gradients that PyTorch does not implement are refused, rather than missing from sums", () => {
+  const { ldlFactor, ldlSolve, qr } = linalg, square = tensor([[2, 1], [1, 3]], { dtype: "float64" });
+  const [factors, pivots] = ldlFactor(square);
+  const programs: Record<string, (x: Tensor) => Tensor> = {
+    "geqrf": (x) => geqrf(x)[1],
+    "ldlFactor": (x) => ldlFactor(x)[0],
+    "ldlSolve": (x) => ldlSolve(factors, pivots, x),
+    "a complete qr": (x) => qr(cat([x, x]), "complete")[1],
+  };
+  for (const [name, program] of Object.entries(programs)) {
+    for (const f of [program, compile(program)]) {
+      assertEquals(f(square).requiresGrad, false);
+      const loss = (x: Tensor) => f(x).sum().add(x.sum());
+      assertThrows(() => loss(square.clone().requiresGrad_()).backward(), DynError, `no gradient of ${name}`);
+      assertThrows(() => func.jvp(loss, [square], [square]), DynError, `no gradient of ${name}`);
     }
   }
 });

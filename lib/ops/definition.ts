@@ -4,6 +4,7 @@
  * lowering, tests) is derived. Invariant: the functions of a definition are pure and compare sizes only through
  * sym/decide.ts, so that they serve known and symbolic sizes alike.
  */
+import { DynError } from "../base/errors.ts";
 import type { DType, HostArray } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
@@ -115,6 +116,22 @@ export interface SingleRule<P extends Params> {
   readonly saves: readonly string[];
   /** Written with ops, hence differentiable itself. */
   single<T extends TensorLike>(o: OpApi<T>, grad: T, context: GradientContext<P, T>): Gradients<P, T>;
+}
+
+/**
+ * The gradient of an op that PyTorch does not differentiate either: backward passes throw DynError. Without a history
+ * its part would be missing from gradients of sums, silently.
+ */
+export function refusedGradient(what: string) {
+  return {
+    kind: "rule",
+    saves: [],
+    rule(): never {
+      throw new DynError(
+        `Expected no gradient of ${what}, which is not implemented, as in PyTorch, but found one`,
+      );
+    },
+  } as const;
 }
 
 /** A sample call for generated tests, as data: tensors are described, not made. */

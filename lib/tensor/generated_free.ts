@@ -2249,7 +2249,7 @@ export const pinverse: (A: Tensor, rcond?: number | PinverseOptions, options?: P
   ops.pinverse;
 /** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
 export const matrixExp: (A: Tensor) => Tensor = ops.matrixExp;
-/** R and the reflections that make Q, as `torch.geqrf`. Computed on the host. */
+/** R and the reflections that make Q, as `torch.geqrf`. No gradient. Computed on the host. */
 export const geqrf: (self: Tensor) => Results<Tensor, ["a", "tau"]> = ops.geqrf;
 /**
  * The product of Householder reflections, Q, or its transpose, times `other`, or from its right where

@@ -958,16 +958,22 @@ export const tensorsolve: (
 export const householderProduct: (A: Tensor, tau: Tensor) => Tensor = ops.householderProduct;
 /**
  * L and D of symmetric matrices in one, pivots and the first pivot that is 0, as
- * `torch.linalg.ldl_factor_ex`. Computed on the host.
+ * `torch.linalg.ldl_factor_ex`. No gradient. Computed on the host.
  */
 export const ldlFactorEx: (
   A: Tensor,
   options?: LdlFactorExOptions,
 ) => Results<Tensor, ["LD", "pivots", "info"]> = ops.ldlFactorEx;
-/** L and D of symmetric matrices in one, and pivots, as `torch.linalg.ldl_factor`. Computed on the host. */
+/**
+ * L and D of symmetric matrices in one, and pivots, as `torch.linalg.ldl_factor`. No gradient. Computed on
+ * the host.
+ */
 export const ldlFactor: (A: Tensor, options?: LdlFactorOptions) => Results<Tensor, ["LD", "pivots"]> =
   ops.ldlFactor;
-/** X with A · X = B for A decomposed by ldlFactor, as `torch.linalg.ldl_solve`. Computed on the host. */
+/**
+ * X with A · X = B for A decomposed by ldlFactor, as `torch.linalg.ldl_solve`. No gradient. Computed on the
+ * host.
+ */
 export const ldlSolve: (LD: Tensor, pivots: Tensor, B: Tensor, options?: LdlSolveOptions) => Tensor =
   ops.ldlSolve;
 /**

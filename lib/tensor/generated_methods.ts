@@ -1801,7 +1801,7 @@ export interface TensorMethods<T> {
   pinverse(rcond?: number | PinverseOptions, options?: PinverseOptions): T;
   /** e to the power of square matrices, as `torch.linalg.matrix_exp`. Computed on the host. */
   matrixExp(): T;
-  /** R and the reflections that make Q, as `torch.geqrf`. Computed on the host. */
+  /** R and the reflections that make Q, as `torch.geqrf`. No gradient. Computed on the host. */
   geqrf(): Results<T, ["a", "tau"]>;
   /**
    * The product of Householder reflections, Q, or its transpose, times `other`, or from its right where

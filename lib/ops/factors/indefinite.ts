@@ -6,7 +6,7 @@
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { isEqual } from "../../sym/decide.ts";
-import type { HostTensor } from "../definition.ts";
+import { type HostTensor, refusedGradient } from "../definition.ts";
 import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
@@ -175,19 +175,18 @@ function metas(name: string, A: TensorMeta): [TensorMeta, TensorMeta, TensorMeta
 }
 
 const hermitian = optional("bool", false, { keyword: true });
-const NO_GRADIENT = "PyTorch's is not differentiable";
 
 const ldlFactorEx = hostWideOp({
   name: "ldlFactorEx",
   doc:
-    "L and D of symmetric matrices in one, pivots and the first pivot that is 0, as `torch.linalg.ldl_factor_ex`. " +
-    "Computed on the host.",
+    "L and D of symmetric matrices in one, pivots and the first pivot that is 0, as `torch.linalg.ldl_factor_ex`. No " +
+    "gradient. Computed on the host.",
   params: { A: required("tensor"), hermitian, checkErrors: optional("bool", false, { keyword: true }) },
   results: ["LD", "pivots", "info"],
   exposure: LINALG,
   infer: ({ A }) => metas("ldlFactorEx", A),
   compute: ({ A }) => factorsOf(A),
-  gradient: { kind: "none", because: NO_GRADIENT },
+  gradient: refusedGradient("ldlFactor"),
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
@@ -195,7 +194,8 @@ const ldlFactorEx = hostWideOp({
 const ldlFactor = composeWideOp({
   name: "ldlFactor",
   doc:
-    "L and D of symmetric matrices in one, and pivots, as `torch.linalg.ldl_factor`. Computed on the host.",
+    "L and D of symmetric matrices in one, and pivots, as `torch.linalg.ldl_factor`. No gradient. Computed on the " +
+    "host.",
   params: { A: required("tensor"), hermitian },
   results: ["LD", "pivots"],
   exposure: LINALG,
@@ -205,14 +205,14 @@ const ldlFactor = composeWideOp({
     const [LD, pivots] = o.ldlFactorEx(A);
     return [LD, pivots];
   },
-  gradient: { kind: "none", because: NO_GRADIENT },
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
 const ldlSolve = composeWideOp({
   name: "ldlSolve",
-  doc: "X with A · X = B for A decomposed by ldlFactor, as `torch.linalg.ldl_solve`. Computed on the host.",
+  doc:
+    "X with A · X = B for A decomposed by ldlFactor, as `torch.linalg.ldl_solve`. No gradient. Computed on the host.",
   params: { LD: required("tensor"), pivots: required("tensor"), B: required("tensor"), hermitian },
   exposure: LINALG,
   hostParts: true,
@@ -236,7 +236,6 @@ const ldlSolve = composeWideOp({
       o.expand(B, [...lead, ...B.shape.slice(-2)]),
     );
   },
-  gradient: { kind: "none", because: NO_GRADIENT },
   samples: [],
   errors: [{ args: [t(2, 3), t(2), t(2, 1)], message: "square" }],
 });
@@ -248,7 +247,7 @@ const ldlSolutions = hostWideOp({
   exposure: { method: false, free: false },
   infer: ({ B }) => contiguousMeta(B.shape, B.dtype, B.device),
   compute: ({ LD, pivots, B }) => [solutions(LD, pivots, B)],
-  gradient: { kind: "none", because: NO_GRADIENT },
+  gradient: refusedGradient("ldlSolve"),
   samples: [],
 });
 

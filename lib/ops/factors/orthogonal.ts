@@ -5,7 +5,7 @@
 import { contiguousMeta } from "../../graph/meta.ts";
 import { isEqual } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
-import type { HostTensor, TensorLike } from "../definition.ts";
+import { type HostTensor, refusedGradient, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
@@ -118,10 +118,8 @@ const completeQr = hostWideOp({
     ];
   },
   compute: ({ A }) => factorsOf(A, true),
-  gradient: {
-    kind: "none",
-    because: "the columns of Q beyond those of A may be any that are orthogonal to them",
-  },
+  // The columns of Q beyond those of A may be any that are orthogonal to them
+  gradient: refusedGradient("a complete qr of more rows than columns"),
   samples: [],
 });
 

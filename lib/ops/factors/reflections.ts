@@ -8,7 +8,7 @@ import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
-import type { HostTensor, TensorLike } from "../definition.ts";
+import { type HostTensor, refusedGradient, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
@@ -50,7 +50,7 @@ function geqrfOf(A: HostTensor): readonly HostTensor[] {
 
 const geqrf = hostWideOp({
   name: "geqrf",
-  doc: "R and the reflections that make Q, as `torch.geqrf`. Computed on the host.",
+  doc: "R and the reflections that make Q, as `torch.geqrf`. No gradient. Computed on the host.",
   params: { self: required("tensor") },
   results: ["a", "tau"],
   infer({ self }) {
@@ -61,7 +61,7 @@ const geqrf = hostWideOp({
     ];
   },
   compute: ({ self }) => geqrfOf(self),
-  gradient: { kind: "none", because: "PyTorch's is not differentiable; linalg.qr is" },
+  gradient: refusedGradient("geqrf (linalg.qr has one)"),
   samples: [],
   errors: [{ args: [t(3)], message: "matrices" }],
 });

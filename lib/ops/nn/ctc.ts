@@ -7,7 +7,7 @@ import { DynError } from "../../base/errors.ts";
 import { isFloat, isInteger } from "../../base/dtype.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
-import { composeOp, type HostTensor, INTERNAL } from "../definition.ts";
+import { composeOp, type HostTensor, INTERNAL, refusedGradient } from "../definition.ts";
 import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
@@ -232,14 +232,7 @@ const ctcSlopes = composeOp({
   exposure: INTERNAL,
   infer: ({ slopes: { shape, dtype, device } }) => contiguousMeta(shape, dtype, device),
   compose: (o, { slopes }) => o.clone(slopes),
-  gradient: {
-    saves: [],
-    single() {
-      throw new DynError(
-        "Expected one derivative of ctcLoss but found a second one, which is not implemented, as in PyTorch",
-      );
-    },
-  },
+  gradient: refusedGradient("the gradient of ctcLoss"),
   samples: [],
 });
 
