@@ -177,6 +177,9 @@ Deno.test("parameters are accepted by name, all of them or the last ones, and mi
     assertThrows(() => make(), DynError, `Expected ${key === "StudentT" ? "df" : names.join(" and ")} of`);
     assertThrows(() => make(...values, { zzz: 1 }), DynError, "found zzz");
   }
+  assertEquals(`${new D.LKJCholesky(3, { concentration: 2 })}`, `${new D.LKJCholesky(3, 2)}`);
+  const counts = tensor([1, 2]);
+  assertEquals(`${new D.Dirichlet({ concentration: counts })}`, `${new D.Dirichlet(counts)}`);
   assertEquals(`${new D.StudentT(3, { scale: 2 })}`, `${new D.StudentT(3, 0, 2)}`);
   assertThrows(() => new Normal(0, { scale: -1 }), DynError, "scale of Normal to be positive but found -1");
   assertEquals(new Normal(0, { scale: -1, validateArgs: false }).scale.item(), -1);

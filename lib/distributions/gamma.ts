@@ -138,11 +138,12 @@ export class Dirichlet extends Distribution {
   readonly concentration: Tensor;
 
   /** `concentration` of shape [..., n]. */
-  constructor(concentration: Tensor) {
-    const given = vectors(concentration, "concentration");
-    super(given.shape.slice(0, -1), given.shape.slice(-1));
-    this.concentration = given;
-    checkParameters(this, { concentration: positive });
+  constructor(...given: ParametersOf<["concentration"]>) {
+    const { tensors: [each], validateArgs } = parametersOf(new.target.name, ["concentration"], given);
+    const a = vectors(each, "concentration");
+    super(a.shape.slice(0, -1), a.shape.slice(-1));
+    this.concentration = a;
+    checkParameters(this, { concentration: positive }, { validateArgs });
   }
 
   get mean(): Tensor {

@@ -9,6 +9,7 @@ import {
   positive,
   positiveDefinite,
 } from "./constraints.ts";
+import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import {
   broadcastAll,
@@ -125,12 +126,12 @@ export class LKJCholesky extends Distribution {
   protected readonly lengths: Beta;
 
   /** `dim` is the number of rows, at least 2. */
-  constructor(readonly dim: number, concentration: Parameter = 1) {
+  constructor(readonly dim: number, ...given: ParametersOf<[], ["concentration"]>) {
     checkInteger("dim of LKJCholesky", dim, 2);
-    const [c] = broadcastAll(concentration);
+    const { tensors: [c], validateArgs } = parametersOf(new.target.name, [["concentration", 1]], given);
     super(c.shape, [dim, dim]);
     this.concentration = c;
-    checkParameters(this, this.argConstraints);
+    checkParameters(this, this.argConstraints, { validateArgs });
     const rows = ops.clamp(counted(dim, c).sub(1), 0, null);
     this.lengths = new Beta(rows.add(1).div(2), c.add(0.5 * (dim - 2)).unsqueeze(-1).sub(rows.div(2)));
   }
