@@ -7,7 +7,7 @@ import { itemSize } from "../../base/dtype.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { type Argument, type Graph, isList, isUpdate, Node, rowsOf } from "../../graph/node.ts";
-import { findTarget } from "../../ops/table.ts";
+import { isViewNode } from "../../ops/rewrite/memory_root.ts";
 import { hintOf } from "../../sym/decide.ts";
 
 /** An input, or the result of an operation. */
@@ -60,8 +60,6 @@ function extentOf({ meta: { value } }: Node): { readonly shape: readonly number[
   const all = value.tensors.map(sizesOf);
   return { shape: all[0]?.shape ?? [], bytes: all.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
-
-const isView = (target: string): boolean => findTarget(target)?.definition.implementation.kind === "view";
 
 /** Walks a graph and the regions that it calls in execution order. */
 class Walk {
@@ -123,7 +121,7 @@ class Walk {
   }
 
   #operation(node: Node, reads: readonly Value[], ofPass: boolean): Value {
-    const { target } = node, shows = target === "getitem" || isView(target), [first] = reads;
+    const { target } = node, shows = target === "getitem" || isViewNode(node), [first] = reads;
     const value: Value = {
       target,
       source: null,
