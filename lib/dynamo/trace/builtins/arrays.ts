@@ -111,6 +111,14 @@ function movedElements(m: Interpreter, array: ObjectValue): Element[] {
   return settledElements(m, array);
 }
 
+/** Removes what `splice(0, count)` does if only the ends of the list are accessed; null for other calls. */
+function takenFromStart(m: Interpreter, array: ObjectValue, args: readonly Value[]): Value[] | null {
+  const [start, count] = args;
+  if (args.length !== 2 || start?.kind !== "constant" || start.value !== 0) return null;
+  if (count?.kind !== "constant" || typeof count.value !== "number" || !(count.value > 0)) return null;
+  return isPlainList(m, array) ? takeFirst(m, array, Math.trunc(count.value)) : null;
+}
+
 /** Undefined or absent. */
 function isMissing(value: Value | undefined): boolean {
   return value === undefined || (value.kind === "constant" && value.value === undefined);
@@ -193,11 +201,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   },
   splice: (m, array, args, request) => {
     refuseIntegrity(m, array);
-    const [at, count] = args;
-    const taken = args.length === 2 && at?.kind === "constant" && at.value === 0 &&
-      count?.kind === "constant" &&
-      typeof count.value === "number" && count.value > 0 && isPlainList(m, array) &&
-      takeFirst(m, array, Math.trunc(count.value));
+    const taken = takenFromStart(m, array, args);
     if (taken) return newArray(m, taken);
     const elements = movedElements(m, array);
     const [start, length, ...items] = spliced(args, elements.length);
