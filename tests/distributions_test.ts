@@ -5,6 +5,7 @@ import {
   compile,
   distributions,
   DTYPES,
+  eye,
   finfo,
   iinfo,
   isTensor,
@@ -177,6 +178,82 @@ Deno.test("parameters are accepted by name, all of them or the last ones, and mi
     assertThrows(() => make(), DynError, `Expected ${key === "StudentT" ? "df" : names.join(" and ")} of`);
     assertThrows(() => make(...values, { zzz: 1 }), DynError, "found zzz");
   }
+  const half = tensor([0.25, 0.75]), square = eye(2), normals = new D.Normal(tensor([0, 1]), 1);
+  const lower = tensor([[1, 0], [0.5, 2]]), matrix = lower.matmul(lower.mT), choice = new D.Categorical(half);
+  const forms: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+    Bernoulli: { probs: half },
+    Binomial: { totalCount: 3, probs: half },
+    Categorical: { probs: half },
+    ContinuousBernoulli: { probs: half },
+    Geometric: { probs: half },
+    Independent: { baseDistribution: normals, reinterpretedBatchNdims: 1 },
+    LKJCholesky: { dim: 3, concentration: 2 },
+    LogitRelaxedBernoulli: { temperature: 2, probs: half },
+    LowRankMultivariateNormal: { loc: half, covFactor: square, covDiag: half },
+    MixtureSameFamily: { mixtureDistribution: choice, componentDistribution: normals },
+    Multinomial: { totalCount: 3, probs: half },
+    MultivariateNormal: { loc: half, covarianceMatrix: matrix },
+    NegativeBinomial: { totalCount: 3, probs: half },
+    OneHotCategorical: { probs: half },
+    OneHotCategoricalStraightThrough: { probs: half },
+    RelaxedBernoulli: { temperature: 2, probs: half },
+    RelaxedOneHotCategorical: { temperature: 2, probs: half },
+    TransformedDistribution: { baseDistribution: normals, transforms: [new D.ExpTransform()] },
+    Wishart: { df: 3, covarianceMatrix: matrix },
+  };
+  for (const [key, values] of Object.entries(forms)) {
+    const Class = Object.entries(D).find(([name]) => name === key)?.[1];
+    assert(typeof Class === "function");
+    const make = (...given: readonly unknown[]): distributions.Distribution =>
+      Reflect.construct(Class, given);
+    const args = Object.values(values), wanted = `${make(...args)}`, last = Object.keys(values).slice(-1);
+    for (const validateArgs of [undefined, true]) {
+      assertEquals(`${make({ ...values, validateArgs })}`, wanted, key);
+      const named = Object.fromEntries(last.map((name) => [name, values[name]]));
+      assertEquals(`${make(...args.slice(0, -1), { ...named, validateArgs })}`, wanted, key);
+    }
+    assertThrows(() => make(...args, { zzz: 1 }), DynError, "found zzz");
+    assertThrows(() => make({ ...values, zzz: 1 }), DynError, "found zzz");
+    assertThrows(() => make(...args, null, null, null, 1), DynError, `optional arguments of ${key}`);
+    // The other forms, with null and undefined for those that are absent, by position and by name
+    const others = "probs" in values
+      ? { probs: half, logits: half.log().sub(half.neg().log1p()) }
+      : "covarianceMatrix" in values
+      ? { covarianceMatrix: matrix, precisionMatrix: matrix.inverse(), scaleTril: lower }
+      : {};
+    const names = Object.keys(others), first = args.slice(0, -1);
+    for (const [k, [name, value]] of Object.entries(others).entries()) {
+      const each = make(...first, ...names.slice(0, k).map(() => null), value);
+      assertEquals(`${make(...first, { [name]: value })}`, `${each}`);
+      for (const absent of [null, undefined]) {
+        const rest = Object.fromEntries(
+          names.filter((other) => other !== name).map((other) => [other, absent]),
+        );
+        assertEquals(`${make(...first, { ...rest, [name]: value })}`, `${each}`, key);
+      }
+      const categorical = /Categorical|Multinomial/.test(key);
+      if (!categorical && !each.mean.isnan().any().item()) {
+        assert(each.mean.allclose(make(...args).mean, { rtol: 1e-4, atol: 1e-5 }), `${key} by ${name}`);
+      }
+    }
+    if (names.length > 0) {
+      assertThrows(() => make(...first, others), DynError, `of ${key} but found ${names.join(" and ")}`);
+      assertThrows(() => make(...first, { [names[0] ?? ""]: null }), DynError, `of ${key} but found nothing`);
+    }
+  }
+  const skewed = tensor([[2, 1], [0, 2]]);
+  for (const name of ["covarianceMatrix", "precisionMatrix", "scaleTril"]) {
+    const wrong = { [name]: name === "scaleTril" ? skewed.mT.neg() : skewed };
+    assertThrows(
+      () => new D.MultivariateNormal(half, wrong),
+      DynError,
+      `${name} of MultivariateNormal to be`,
+    );
+    assertThrows(() => new D.Wishart(3, wrong), DynError, `${name} of Wishart to be`);
+  }
+  assertEquals(new D.MultivariateNormal(half, { scaleTril: skewed, validateArgs: false }).mean.shape, [2]);
+  assertEquals(new D.Bernoulli({ probs: 1.5, validateArgs: false }).probs.item(), 1.5);
+  assertThrows(() => new D.Multinomial(1.5, half), DynError, "totalCount of Multinomial");
   assertEquals(`${new D.LKJCholesky(3, { concentration: 2 })}`, `${new D.LKJCholesky(3, 2)}`);
   const counts = tensor([1, 2]);
   assertEquals(`${new D.Dirichlet({ concentration: counts })}`, `${new D.Dirichlet(counts)}`);

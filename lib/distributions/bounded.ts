@@ -2,7 +2,7 @@
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, positive, real, unitInterval } from "./constraints.ts";
-import { BinaryDistribution } from "./probs_or_logits.ts";
+import { OneTrial } from "./probs_or_logits.ts";
 import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { Distribution, type SampleShape, uniform01 } from "./distribution.ts";
@@ -68,7 +68,7 @@ export class VonMises extends Distribution {
 }
 
 /** A continuous relaxation of Bernoulli on [0, 1], as `torch.distributions.ContinuousBernoulli`. */
-export class ContinuousBernoulli extends BinaryDistribution {
+export class ContinuousBernoulli extends OneTrial {
   override readonly hasRsample = true;
   /**
    * Separates values near 1/2, where the formulas are 0 / 0: those use expansions, and the formulas get a safe value

@@ -1,14 +1,21 @@
 /** Distributions over a finite list of outcomes. */
+import { checkInteger } from "../base/checked_numbers.ts";
 import type { Flag } from "../base/arguments.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, integerInterval, multinomial, oneHot } from "./constraints.ts";
-import { CATEGORY_CONSTRAINTS, CategoryProbs } from "./probs_or_logits.ts";
+import {
+  CATEGORY_CONSTRAINTS,
+  CategoryProbs,
+  type GivenProbs,
+  type ProbsOrLogits,
+  probsOrLogits,
+} from "./probs_or_logits.ts";
 import { Binomial } from "./discrete.ts";
 import { Distribution, enumerated, type SampleShape, uniform01 } from "./distribution.ts";
 
-/** Probabilities of outcomes along the last dimension, or their logits. */
-export type Outcomes = Tensor | { readonly probs: Tensor } | { readonly logits: Tensor };
+/** Probabilities of outcomes along the last dimension, or their logits, by position or by name. */
+export type Outcomes = ProbsOrLogits<Tensor>;
 
 /** The index of an outcome, as `torch.distributions.Categorical`. */
 export class Categorical extends Distribution {
@@ -16,8 +23,8 @@ export class Categorical extends Distribution {
   readonly probs: Tensor;
   readonly logits: Tensor;
 
-  constructor(outcomes: Outcomes) {
-    const { probs, logits } = new CategoryProbs(outcomes);
+  constructor(...given: Outcomes) {
+    const { probs, logits } = new CategoryProbs(probsOrLogits(new.target.name, given));
     super(probs.shape.slice(0, -1));
     [this.probs, this.logits] = [probs, logits];
   }
@@ -70,8 +77,8 @@ abstract class OverOutcomes extends Distribution {
   override readonly argConstraints: ArgConstraints = CATEGORY_CONSTRAINTS;
   protected readonly base: Categorical;
 
-  constructor(outcomes: Outcomes) {
-    const base = new Categorical(outcomes);
+  constructor({ form, value, validateArgs }: GivenProbs<Tensor>) {
+    const base = new Categorical({ [form]: value, validateArgs });
     super(base.batchShape, base.probs.shape.slice(-1));
     this.base = base;
   }
@@ -87,6 +94,10 @@ abstract class OverOutcomes extends Distribution {
 
 /** One-hot vectors of outcomes, as `torch.distributions.OneHotCategorical`. */
 export class OneHotCategorical extends OverOutcomes {
+  constructor(...given: Outcomes) {
+    super(probsOrLogits(new.target.name, given));
+  }
+
   get mean(): Tensor {
     return this.probs;
   }
@@ -130,10 +141,25 @@ export class OneHotCategorical extends OverOutcomes {
   }
 }
 
+/** The number of trials. */
+interface Trials {
+  readonly totalCount: number;
+}
+
 /** Counts of outcomes in a number of trials, as `torch.distributions.Multinomial`. */
 export class Multinomial extends OverOutcomes {
-  constructor(readonly totalCount: number, outcomes: Outcomes) {
-    super(outcomes);
+  readonly totalCount: number;
+
+  /** Takes the number of trials, 1 by default, then the probabilities of outcomes or their logits. */
+  constructor(...given: ProbsOrLogits<Tensor, [], ["totalCount"], number>) {
+    const { totalCount = 1, ...found } = probsOrLogits<Tensor, object, Trials>(
+      new.target.name,
+      given,
+      { optional: ["totalCount"] },
+    );
+    checkInteger("totalCount of Multinomial", totalCount, 0);
+    super(found);
+    this.totalCount = totalCount;
   }
 
   get mean(): Tensor {

@@ -16,13 +16,28 @@ import {
   nonnegative,
   nonnegativeInteger,
 } from "./constraints.ts";
-import { BinaryDistribution, CountDistribution, type ProbsOrLogits } from "./probs_or_logits.ts";
+import {
+  BinaryDistribution,
+  BinaryProbs,
+  CountDistribution,
+  type Counted,
+  OneTrial,
+  type ProbsOrLogits,
+  probsOrLogits,
+} from "./probs_or_logits.ts";
 import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import { Distribution, enumerated, type SampleShape, softplus, uniform01 } from "./distribution.ts";
+import {
+  Distribution,
+  enumerated,
+  type Parameter,
+  type SampleShape,
+  softplus,
+  uniform01,
+} from "./distribution.ts";
 
 /** 1 with a probability, else 0, as `torch.distributions.Bernoulli`. */
-export class Bernoulli extends BinaryDistribution {
+export class Bernoulli extends OneTrial {
   get mean(): Tensor {
     return this.probs;
   }
@@ -67,8 +82,9 @@ export class Bernoulli extends BinaryDistribution {
 
 /** The count of failures before a success, as `torch.distributions.Geometric`. */
 export class Geometric extends BinaryDistribution {
-  constructor(given: ProbsOrLogits) {
-    super(given, new Constraint("in (0, 1]", (x) => x.gt(0).logicalAnd(x.le(1))));
+  constructor(...given: ProbsOrLogits) {
+    const name = new.target.name, wanted = new Constraint("in (0, 1]", (x) => x.gt(0).logicalAnd(x.le(1)));
+    super(new BinaryProbs(probsOrLogits(name, given), name, wanted));
   }
 
   get mean(): Tensor {
@@ -111,6 +127,13 @@ function sameCount(counts: Tensor): number {
 
 /** The number of successes in a number of trials, as `torch.distributions.Binomial`. */
 export class Binomial extends CountDistribution {
+  /** Takes the number of trials, 1 by default, then their probability of success or its logit. */
+  constructor(...given: ProbsOrLogits<Parameter, [], ["totalCount"]>) {
+    const name = new.target.name;
+    const found = probsOrLogits<Parameter, object, Counted>(name, given, { optional: ["totalCount"] });
+    super(name, { totalCount: 1, ...found });
+  }
+
   get mean(): Tensor {
     return this.totalCount.mul(this.probs);
   }

@@ -10,11 +10,11 @@ import {
   positive,
   real,
 } from "./constraints.ts";
-import { CountDistribution } from "./probs_or_logits.ts";
+import { CountDistribution, type Counted, type ProbsOrLogits, probsOrLogits } from "./probs_or_logits.ts";
 import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { Poisson } from "./discrete.ts";
-import { Distribution, logBeta, type SampleShape } from "./distribution.ts";
+import { Distribution, logBeta, type Parameter, type SampleShape } from "./distribution.ts";
 import { Gamma } from "./gamma.ts";
 import { standardGamma } from "./standard_gamma.ts";
 
@@ -122,6 +122,12 @@ export class FisherSnedecor extends Distribution {
  * `torch.distributions.NegativeBinomial`.
  */
 export class NegativeBinomial extends CountDistribution {
+  /** Takes the number of failures that end the trials, then the probability of success or its logit. */
+  constructor(...given: ProbsOrLogits<Parameter, ["totalCount"]>) {
+    const name = new.target.name;
+    super(name, probsOrLogits<Parameter, Counted>(name, given, { required: ["totalCount"] }));
+  }
+
   override readonly argConstraints: ArgConstraints = {
     totalCount: nonnegative,
     probs: halfOpenInterval(0, 1),

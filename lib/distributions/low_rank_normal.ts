@@ -10,9 +10,17 @@ import {
   realVector,
 } from "./constraints.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import { Distribution, floating, type SampleShape, standardNormal } from "./distribution.ts";
+import { type ValidatedArguments, validatedArguments } from "./given_parameters.ts";
+import { Distribution, floating, type SampleShape, standardNormal, vectors } from "./distribution.ts";
 
 const LOG_2PI = Math.log(2 * Math.PI);
+
+/** Arguments of LowRankMultivariateNormal. */
+interface LowRank {
+  readonly loc: Tensor;
+  readonly covFactor: Tensor;
+  readonly covDiag: Tensor;
+}
 
 /**
  * Normal vectors with covariance W · Wᵀ + diag(D), as `torch.distributions.LowRankMultivariateNormal`. Densities solve
@@ -34,8 +42,13 @@ export class LowRankMultivariateNormal extends Distribution {
   protected readonly capacitanceTril: Tensor;
 
   /** Takes `loc` [..., n], `covFactor` [..., n, rank] and the positive `covDiag` [..., n]. */
-  constructor(loc: Tensor, covFactor: Tensor, covDiag: Tensor) {
-    const l = floating(loc), W = floating(covFactor), D = floating(covDiag);
+  constructor(...given: ValidatedArguments<LowRank, ["loc", "covFactor", "covDiag"]>) {
+    const { loc, covFactor, covDiag, validateArgs } = validatedArguments<LowRank>(new.target.name, [
+      "loc",
+      "covFactor",
+      "covDiag",
+    ], given);
+    const l = vectors(loc, "loc"), W = floating(covFactor), D = vectors(covDiag, "covDiag");
     const [size = 1, rank = 1] = W.shape.slice(-2);
     const both = ops.add(l.detach(), D.detach());
     const batch = ops.add(both.select(-1, 0), W.detach().select(-1, 0).select(-1, 0)).shape;
@@ -43,7 +56,7 @@ export class LowRankMultivariateNormal extends Distribution {
     this.loc = ops.expand(l, [...batch, size]);
     this.covFactor = ops.expand(W, [...batch, size, rank]);
     this.covDiag = ops.expand(D, [...batch, size]);
-    checkParameters(this, { loc: real, covDiag: positive });
+    checkParameters(this, { loc: real, covDiag: positive }, { validateArgs });
     const eye = ops.eye(rank, { dtype: W.dtype, device: W.device });
     this.capacitanceTril = ops.cholesky(this.covFactor.mT.matmul(this.#overDiag(this.covFactor)).add(eye));
   }

@@ -1,4 +1,5 @@
 /** Distributions of matrices: covariance matrices, and Cholesky factors of correlation matrices. */
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -9,8 +10,7 @@ import {
   positive,
   positiveDefinite,
 } from "./constraints.ts";
-import { type ParametersOf, parametersOf } from "./given_parameters.ts";
-import { checkParameters } from "./checked_parameters.ts";
+import { checkParameters, type Validation } from "./checked_parameters.ts";
 import {
   broadcastAll,
   Distribution,
@@ -19,7 +19,7 @@ import {
   standardNormal,
 } from "./distribution.ts";
 import { Beta } from "./gamma.ts";
-import { COVARIANCE, type Covariance, factorOf } from "./normal.ts";
+import { COVARIANCE, type Covariance, covarianceOf } from "./normal.ts";
 import { standardGamma } from "./standard_gamma.ts";
 
 /** The numbers from 0 to count − 1, in a tensor's type. */
@@ -38,15 +38,24 @@ export class Wishart extends Distribution {
   /** The lower Cholesky factor of the covariance of the vectors. */
   readonly scaleTril: Tensor;
 
-  /** Takes `df` > n − 1, and the vectors' covariance, by position or by name, or its inverse or factor [..., n, n]. */
-  constructor(df: Parameter, matrix: Covariance) {
-    const factor = factorOf(matrix), [size = 1] = factor.shape.slice(-1);
+  /**
+   * Takes `df` > n − 1, and the vectors' covariance, its inverse or its lower Cholesky factor [..., n, n], by position in
+   * this order or by name.
+   */
+  constructor(...given: Covariance<"df", Parameter>) {
+    const { df, factor, validateArgs } = covarianceOf<{ readonly df: Parameter }>(
+      new.target.name,
+      "df",
+      given,
+    );
+    const [size = 1] = factor.shape.slice(-1);
     const [degrees] = broadcastAll(df, factor.detach().select(-1, 0).select(-1, 0));
     super(degrees.shape, [size, size]);
     this.df = degrees;
     this.scaleTril = ops.expand(factor, [...degrees.shape, size, size]);
     checkParameters({ "df − (n − 1)": degrees.sub(size - 1) }, { "df − (n − 1)": positive }, {
       name: "Wishart",
+      validateArgs,
     });
   }
 
@@ -114,6 +123,18 @@ export class Wishart extends Distribution {
   }
 }
 
+/** The concentration of matrices, and the validation. */
+interface Concentration extends Validation {
+  readonly concentration?: Parameter | undefined;
+}
+
+/** The number of rows, then the concentration, by position or by name. */
+type Correlations = Arguments<
+  { readonly dim: number },
+  Concentration,
+  { readonly required: readonly ["dim"]; readonly positional: readonly ["concentration", "validateArgs"] }
+>;
+
 /**
  * The distribution of lower Cholesky factors of correlation matrices whose density is proportional to
  * det^(concentration − 1), uniform for 1, as `torch.distributions.LKJCholesky`. Samples have this density for any
@@ -121,16 +142,23 @@ export class Wishart extends Distribution {
  */
 export class LKJCholesky extends Distribution {
   override readonly argConstraints: ArgConstraints = { concentration: positive };
+  /** The number of rows, at least 2. */
+  readonly dim: number;
   readonly concentration: Tensor;
   /** The distribution of the squared length of each row below the diagonal. */
   protected readonly lengths: Beta;
 
-  /** `dim` is the number of rows, at least 2. */
-  constructor(readonly dim: number, ...given: ParametersOf<[], ["concentration"]>) {
+  /** Takes `dim`, and the concentration, 1 by default. */
+  constructor(...given: Correlations) {
+    const { dim, concentration = 1, validateArgs } = argumentsOf<{ readonly dim: number }, Concentration>(
+      new.target.name,
+      { required: ["dim"], positional: ["concentration", "validateArgs"] },
+      given,
+    );
     checkInteger("dim of LKJCholesky", dim, 2);
-    const { tensors: [c], validateArgs } = parametersOf(new.target.name, [["concentration", 1]], given);
+    const [c] = broadcastAll(concentration);
     super(c.shape, [dim, dim]);
-    this.concentration = c;
+    [this.dim, this.concentration] = [dim, c];
     checkParameters(this, this.argConstraints, { validateArgs });
     const rows = ops.clamp(counted(dim, c).sub(1), 0, null);
     this.lengths = new Beta(rows.add(1).div(2), c.add(0.5 * (dim - 2)).unsqueeze(-1).sub(rows.div(2)));

@@ -5,14 +5,29 @@ import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { Constraint } from "./constraints.ts";
 import { Categorical } from "./categorical.ts";
+import { type ValidatedArguments, validatedArguments } from "./given_parameters.ts";
 import { checkDistribution, Distribution, type SampleShape, sumRightmost } from "./distribution.ts";
+
+/** Distributions of a mixture. */
+interface Mixed {
+  readonly mixtureDistribution: Categorical;
+  readonly componentDistribution: Distribution;
+}
 
 /**
  * A component sampled by its weight, then a sample of it, as `torch.distributions.MixtureSameFamily`: `mixture` selects
  * along the last batch dimension of the components. Throws DynError for incompatible batches.
  */
 export class MixtureSameFamily extends Distribution {
-  constructor(readonly mixtureDistribution: Categorical, readonly componentDistribution: Distribution) {
+  readonly mixtureDistribution: Categorical;
+  readonly componentDistribution: Distribution;
+
+  /** Takes the distribution that chooses, then the one that is chosen from. */
+  constructor(...given: ValidatedArguments<Mixed, ["mixtureDistribution", "componentDistribution"]>) {
+    const { mixtureDistribution, componentDistribution } = validatedArguments<Mixed>(new.target.name, [
+      "mixtureDistribution",
+      "componentDistribution",
+    ], given);
     checkDistribution(mixtureDistribution, "MixtureSameFamily");
     checkDistribution(componentDistribution, "MixtureSameFamily");
     const { batchShape, eventShape } = componentDistribution, count = batchShape.at(-1);
@@ -28,6 +43,8 @@ export class MixtureSameFamily extends Distribution {
       );
     }
     super(batchShape.slice(0, -1), eventShape);
+    this.mixtureDistribution = mixtureDistribution;
+    this.componentDistribution = componentDistribution;
   }
 
   /** Weights with dimensions for an event. */

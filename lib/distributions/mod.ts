@@ -1,10 +1,10 @@
 /** Probability distributions: the namespace `distributions`, as `torch.distributions`. */
 export { Categorical, Multinomial, OneHotCategorical, type Outcomes } from "./categorical.ts";
-export type { ProbsOrLogits } from "./probs_or_logits.ts";
+export type { ByProbs, ProbsOrLogits } from "./probs_or_logits.ts";
 export { Bernoulli, Binomial, Geometric, Poisson } from "./discrete.ts";
 export { Distribution, type Parameter, type SampleShape } from "./distribution.ts";
 export { setDefaultValidateArgs, type Validation } from "./checked_parameters.ts";
-export type { ParametersOf } from "./given_parameters.ts";
+export type { ParametersOf, ValidatedArguments } from "./given_parameters.ts";
 export { klDivergence, registerKl } from "./divergence.ts";
 export { ContinuousBernoulli, VonMises } from "./bounded.ts";
 export { FisherSnedecor, InverseGamma, NegativeBinomial } from "./gamma_ratios.ts";

@@ -1,7 +1,8 @@
 /** Normal and related distributions. */
-import { refuseValue } from "../base/checked_input.ts";
+import type { Arguments } from "../base/arguments.ts";
+import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
-import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import {
   type ArgConstraints,
   Constraint,
@@ -13,9 +14,16 @@ import {
   real,
   realVector,
 } from "./constraints.ts";
-import { type ParametersOf, parametersOf } from "./given_parameters.ts";
-import { checkParameters } from "./checked_parameters.ts";
-import { Distribution, floating, type SampleShape, standardNormal, uniform01 } from "./distribution.ts";
+import { formOf, type OneForm, type ParametersOf, parametersOf } from "./given_parameters.ts";
+import { checkParameters, type Validation } from "./checked_parameters.ts";
+import {
+  Distribution,
+  floating,
+  type SampleShape,
+  standardNormal,
+  uniform01,
+  vectors,
+} from "./distribution.ts";
 import { LocationScale } from "./location_scale.ts";
 
 const LOG_2PI = Math.log(2 * Math.PI);
@@ -168,12 +176,20 @@ export class LogNormal extends Distribution {
   }
 }
 
-/** The covariance of normal vectors, in one of its forms. */
-export type Covariance =
-  | Tensor
-  | { readonly covarianceMatrix: Tensor }
-  | { readonly precisionMatrix: Tensor }
-  | { readonly scaleTril: Tensor };
+/** Forms of a covariance, in PyTorch's order. */
+type CovarianceForms = readonly ["covarianceMatrix", "precisionMatrix", "scaleTril"];
+
+const COVARIANCE_FORMS: CovarianceForms = ["covarianceMatrix", "precisionMatrix", "scaleTril"];
+
+/** A covariance in one of its forms, and the validation. */
+type GivenCovariance = OneForm<CovarianceForms[number], Tensor> & Validation;
+
+/** A parameter `N` of type `P`, then a covariance in one of its forms, by position or by name. */
+export type Covariance<N extends string, P> = Arguments<
+  { readonly [K in N]: P },
+  GivenCovariance,
+  { readonly required: readonly [N]; readonly positional: readonly [...CovarianceForms, "validateArgs"] }
+>;
 
 /** Constraints of each form of a covariance. */
 export const COVARIANCE: ArgConstraints = {
@@ -182,16 +198,35 @@ export const COVARIANCE: ArgConstraints = {
   scaleTril: lowerCholesky,
 };
 
-/** The lower Cholesky factor of a covariance. */
-export function factorOf(matrix: Covariance): Tensor {
-  if (isTensor(matrix)) return ops.cholesky(floating(matrix));
-  if (typeof matrix !== "object" || matrix === null) {
-    refuseValue("a covariance, a precision or scaleTril", matrix);
+/**
+ * Returns the arguments of `owner`: the one before the covariance, and the covariance's lower Cholesky factor. Throws
+ * DynError unless the covariance is given in one form, and for a matrix that is none of this form.
+ */
+export function covarianceOf<R extends object>(
+  owner: string,
+  first: keyof R & string,
+  given: readonly unknown[],
+): R & Validation & { readonly factor: Tensor } {
+  const found = formOf<R, GivenCovariance, CovarianceForms[number]>(
+    owner,
+    { required: [first], positional: [...COVARIANCE_FORMS, "validateArgs"], forms: COVARIANCE_FORMS },
+    given,
+  );
+  const { form, validateArgs } = found, value = floating(found.value);
+  if (value.ndim < 2) {
+    throw new DynError(`Expected ${form} of ${owner} to be matrices but found [${value.shape}]`);
   }
-  if ("scaleTril" in matrix) return floating(matrix.scaleTril);
-  if ("covarianceMatrix" in matrix) return ops.cholesky(floating(matrix.covarianceMatrix));
+  const wanted = Object.entries(COVARIANCE).filter(([name]) => name === form);
+  checkParameters({ [form]: value }, Object.fromEntries(wanted), { name: owner, validateArgs });
+  return { ...found, factor: factorOf(form, value) };
+}
+
+/** The lower Cholesky factor of a covariance. */
+function factorOf(form: CovarianceForms[number], matrix: Tensor): Tensor {
+  if (form === "scaleTril") return matrix;
+  if (form === "covarianceMatrix") return ops.cholesky(matrix);
   // The factor of an inverse without computing the inverse: flip the matrix, factor, transpose and flip again
-  const turned = ops.cholesky(ops.flip(floating(matrix.precisionMatrix), [-2, -1]));
+  const turned = ops.cholesky(ops.flip(matrix, [-2, -1]));
   const upper = ops.flip(turned, [-2, -1]).mT;
   const one = ops.eye(Number(upper.shape.at(-1)), { dtype: upper.dtype, device: upper.device });
   return ops.solveTriangular(upper, ops.expand(one, upper.shape), false);
@@ -206,13 +241,13 @@ export class MultivariateNormal extends Distribution {
   readonly scaleTril: Tensor;
 
   /**
-   * Takes `loc` [..., n], and the covariance, by position or by name, or its inverse or lower Cholesky factor [..., n,
-   * n].
+   * Takes `loc` [..., n], and the covariance, its inverse or its lower Cholesky factor [..., n, n], by position in this
+   * order or by name.
    */
-  constructor(loc: Tensor, matrix: Covariance) {
-    const factor = factorOf(matrix);
-    loc = floating(loc);
-    const [size = 1] = loc.shape.slice(-1);
+  constructor(...given: Covariance<"loc", Tensor>) {
+    const { loc: each, factor } = covarianceOf<{ readonly loc: Tensor }>(new.target.name, "loc", given);
+    const loc = vectors(each, "loc"),
+      [size = 1] = loc.shape.slice(-1);
     const batch = ops.add(loc.detach().select(-1, 0), factor.detach().select(-1, 0).select(-1, 0)).shape;
     super(batch, [size]);
     this.loc = ops.expand(loc, [...batch, size]);

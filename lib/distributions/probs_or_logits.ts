@@ -2,10 +2,9 @@
  * Probabilities or logits of discrete distributions. Invariant: the given form is stored unchanged; the other is
  * computed when it is read.
  */
-import { refuseValue } from "../base/checked_input.ts";
-import { DynError } from "../base/errors.ts";
+import type { Arguments } from "../base/arguments.ts";
 import { ops } from "../tensor/eager.ts";
-import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import {
   type ArgConstraints,
   type Constraint,
@@ -16,14 +15,51 @@ import {
   simplex,
   unitInterval,
 } from "./constraints.ts";
-import { checkParameters } from "./checked_parameters.ts";
+import { checkParameters, type Validation } from "./checked_parameters.ts";
+import { formOf, type OneForm } from "./given_parameters.ts";
 import { broadcastAll, Distribution, type Parameter, parameterText, vectors } from "./distribution.ts";
 
-/** Probabilities, by position or by name, or their logits. */
-export type ProbsOrLogits =
-  | Parameter
-  | { readonly probs: Parameter }
-  | { readonly logits: Parameter };
+/** Names of probabilities or logits, and of the validation, in PyTorch's order. */
+type Forms = readonly ["probs", "logits", "validateArgs"];
+
+/** The probabilities or the logits, by position or by name. */
+export type ByProbs<P> = OneForm<"probs" | "logits", P> & Validation;
+
+/** Required parameters `N` and optional ones `M` of type `V`, then probabilities or logits of type `P`. */
+export type ProbsOrLogits<
+  P = Parameter,
+  N extends readonly string[] = [],
+  M extends readonly string[] = [],
+  V = Parameter,
+> = Arguments<
+  { readonly [K in N[number]]: V },
+  { readonly [K in M[number]]?: V | undefined } & ByProbs<P>,
+  { readonly required: N; readonly positional: readonly [...M, ...Forms] }
+>;
+
+/** The form of probabilities that is given, and its value. */
+export interface GivenProbs<P> extends Validation {
+  readonly form: "probs" | "logits";
+  readonly value: P;
+}
+
+/** Returns the probabilities or logits of `owner`, with the parameters that come before them. */
+export function probsOrLogits<P, R extends object = object, O extends object = object>(
+  owner: string,
+  given: readonly unknown[],
+  { required, optional }: {
+    readonly required?: readonly (keyof R & string)[];
+    readonly optional?: readonly (keyof O & string)[];
+  } = {},
+): GivenProbs<P> & R & Partial<O> {
+  const forms = ["probs", "logits"] as const;
+  const positional = [...optional ?? [], ...forms, "validateArgs"] as const;
+  return formOf<R, O & ByProbs<P>, "probs" | "logits">(
+    owner,
+    { required: required ?? [], positional, forms },
+    given,
+  );
+}
 
 /** The probability or logit of one of two outcomes. */
 export class BinaryProbs {
@@ -31,17 +67,17 @@ export class BinaryProbs {
   readonly #logits: Tensor | null;
 
   /** `owner` names the distribution in messages; `wanted` is the constraint of `probs`. */
-  constructor(given: ProbsOrLogits, owner = "a distribution", wanted: Constraint = unitInterval) {
-    if (given === null) throw new DynError(`Expected probs or logits of ${owner} but found null`);
-    const isNamed = typeof given === "object" && !isTensor(given);
-    if (isNamed) checkOneForm(given, owner);
-    const [probs, logits] = isNamed
-      ? "probs" in given ? [given.probs, null] : [null, given.logits]
-      : [given, null];
-    this.#probs = probs === null ? null : broadcastAll(probs)[0];
-    this.#logits = logits === null ? null : broadcastAll(logits)[0];
-    if (this.#probs) checkParameters(this, { probs: wanted }, { name: owner });
-    else checkParameters(this, { logits: real }, { name: owner });
+  constructor(
+    { form, value, validateArgs }: GivenProbs<Parameter>,
+    owner = "a distribution",
+    wanted: Constraint = unitInterval,
+  ) {
+    const [made] = broadcastAll(value);
+    [this.#probs, this.#logits] = form === "probs" ? [made, null] : [null, made];
+    checkParameters(this, form === "probs" ? { probs: wanted } : { logits: real }, {
+      name: owner,
+      validateArgs,
+    });
   }
 
   get batchShape(): readonly number[] {
@@ -50,10 +86,8 @@ export class BinaryProbs {
 
   /** Expands it to a larger batch. */
   expand(batchShape: readonly number[]): BinaryProbs {
-    const [probs, logits] = [this.#probs, this.#logits].map((each) =>
-      each && ops.expand(each, [...batchShape])
-    );
-    return new BinaryProbs(probs ? { probs } : { logits: logits ?? this.logits });
+    const form = this.#probs ? "probs" : "logits";
+    return new BinaryProbs({ form, value: ops.expand(this[form], [...batchShape]), validateArgs: false });
   }
 
   /** Returns the given form and its value. */
@@ -77,10 +111,9 @@ export abstract class BinaryDistribution extends Distribution {
   override readonly argConstraints: ArgConstraints = { probs: unitInterval, logits: real };
   protected readonly binary: BinaryProbs;
 
-  constructor(given: ProbsOrLogits | BinaryProbs, wanted: Constraint = unitInterval) {
-    const made = given instanceof BinaryProbs ? given : new BinaryProbs(given, new.target.name, wanted);
-    super(made.batchShape);
-    this.binary = made;
+  constructor(binary: BinaryProbs) {
+    super(binary.batchShape);
+    this.binary = binary;
   }
 
   /** The probability of the outcome. */
@@ -94,6 +127,18 @@ export abstract class BinaryDistribution extends Distribution {
   }
 }
 
+/** A distribution that depends on nothing but the probability of one of two outcomes. */
+export abstract class OneTrial extends BinaryDistribution {
+  constructor(...given: ProbsOrLogits) {
+    super(new BinaryProbs(probsOrLogits(new.target.name, given), new.target.name));
+  }
+}
+
+/** The number of trials, or of failures. */
+export interface Counted {
+  readonly totalCount: Parameter;
+}
+
 /** A distribution that also depends on a number of trials, or of failures. */
 export abstract class CountDistribution extends BinaryDistribution {
   override readonly argConstraints: ArgConstraints = {
@@ -103,12 +148,11 @@ export abstract class CountDistribution extends BinaryDistribution {
   };
   readonly totalCount: Tensor;
 
-  constructor(totalCount: Parameter, given: ProbsOrLogits) {
-    const made = new BinaryProbs(given, new.target.name),
-      [count, probs] = broadcastAll(totalCount, made.probs);
+  constructor(owner: string, { totalCount, ...given }: GivenProbs<Parameter> & Counted) {
+    const made = new BinaryProbs(given, owner), [count, probs] = broadcastAll(totalCount, made.probs);
     super(made.expand(probs.shape));
     this.totalCount = count;
-    checkParameters(this, { totalCount: nonnegative });
+    checkParameters(this, { totalCount: nonnegative }, { name: owner, validateArgs: given.validateArgs });
   }
 }
 
@@ -120,31 +164,17 @@ export class CategoryProbs {
   readonly probs: Tensor;
   readonly logits: Tensor;
 
-  constructor(given: Tensor | { readonly probs: Tensor } | { readonly logits: Tensor }) {
-    if (typeof given !== "object" || given === null) {
-      refuseValue("probs or logits of outcomes", given);
-    }
-    if (!isTensor(given)) checkOneForm(given, "outcomes");
-    if (!isTensor(given) && "logits" in given) {
-      const logits = vectors(given.logits, "logits");
-      this.logits = logits.sub(logits.logsumexp(-1, true));
+  constructor({ form, value, validateArgs }: GivenProbs<Tensor>) {
+    const found = vectors(value, form);
+    if (form === "logits") {
+      this.logits = found.sub(found.logsumexp(-1, true));
       this.probs = this.logits.softmax(-1);
     } else {
-      const probs = vectors(isTensor(given) ? given : given.probs, "probs");
-      this.probs = probs.div(probs.sum(-1, true));
+      this.probs = found.div(found.sum(-1, true));
       this.logits = clamped(this.probs).log();
     }
-    checkParameters(this, { probs: nonnegative, logits: real }, { name: "outcomes" });
+    checkParameters(this, { probs: nonnegative, logits: real }, { name: "outcomes", validateArgs });
   }
-}
-
-/** Throws DynError unless either probabilities or logits are given. */
-function checkOneForm(given: object, owner: string): void {
-  const found = ["probs", "logits"].filter((name) => Reflect.get(given, name) ?? null);
-  if (found.length === 1) return;
-  throw new DynError(
-    `Expected either probs or logits of ${owner} but found ${found.join(" and ") || "neither"}`,
-  );
 }
 
 /** Probabilities limited such that their logarithms are finite. */

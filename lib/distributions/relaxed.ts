@@ -5,21 +5,35 @@
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, real, simplex, unitInterval } from "./constraints.ts";
-import { OneHotCategorical, type Outcomes } from "./categorical.ts";
+import { OneHotCategorical } from "./categorical.ts";
 import {
   BinaryDistribution,
+  BinaryProbs,
   CATEGORY_CONSTRAINTS,
   CategoryProbs,
   type ProbsOrLogits,
+  probsOrLogits,
 } from "./probs_or_logits.ts";
 import { Distribution, type Parameter, type SampleShape, softplus, uniform01 } from "./distribution.ts";
+
+/** How closely a relaxation follows discrete outcomes. */
+interface Relaxed {
+  readonly temperature: Parameter;
+}
+
+const RELAXED = { required: ["temperature"] } as const;
 
 /** The base of relaxed Bernoulli distributions. */
 abstract class RelaxedBinary extends BinaryDistribution {
   override readonly hasRsample = true;
 
-  constructor(readonly temperature: Parameter, given: ProbsOrLogits) {
-    super(given);
+  readonly temperature: Parameter;
+
+  constructor(...given: ProbsOrLogits<Parameter, ["temperature"]>) {
+    const name = new.target.name;
+    const { temperature, ...found } = probsOrLogits<Parameter, Relaxed>(name, given, RELAXED);
+    super(new BinaryProbs(found, name));
+    this.temperature = temperature;
   }
 
   get mean(): Tensor {
@@ -80,13 +94,16 @@ export class RelaxedBernoulli extends RelaxedBinary {
 export class RelaxedOneHotCategorical extends Distribution {
   override readonly hasRsample = true;
   override readonly argConstraints: ArgConstraints = CATEGORY_CONSTRAINTS;
+  readonly temperature: Parameter;
   readonly probs: Tensor;
   readonly logits: Tensor;
 
-  constructor(readonly temperature: Parameter, outcomes: Outcomes) {
-    const { probs, logits } = new CategoryProbs(outcomes);
+  constructor(...given: ProbsOrLogits<Tensor, ["temperature"]>) {
+    const { temperature, ...found } = probsOrLogits<Tensor, Relaxed>(new.target.name, given, RELAXED);
+    const { probs, logits } = new CategoryProbs(found);
     super(probs.shape.slice(0, -1), probs.shape.slice(-1));
     [this.probs, this.logits] = [probs, logits];
+    this.temperature = temperature;
   }
 
   get mean(): Tensor {

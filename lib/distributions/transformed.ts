@@ -7,7 +7,7 @@ import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, independent, positive, real } from "./constraints.ts";
-import type { ParametersOf } from "./given_parameters.ts";
+import { type ParametersOf, type ValidatedArguments, validatedArguments } from "./given_parameters.ts";
 import { checkDistribution, Distribution, type SampleShape, sumRightmost } from "./distribution.ts";
 import { Normal } from "./normal.ts";
 import { ComposeTransform, StickBreakingTransform, type Transform } from "./transforms.ts";
@@ -15,6 +15,12 @@ import { ComposeTransform, StickBreakingTransform, type Transform } from "./tran
 /** Samples a distribution, differentiably if possible. */
 const drawn = (base: Distribution, lead: SampleShape): Tensor =>
   base.hasRsample ? base.rsample(lead) : base.sample(lead);
+
+/** Arguments of TransformedDistribution. */
+interface Transformed {
+  readonly baseDistribution: Distribution;
+  readonly transforms: Transform | readonly Transform[];
+}
 
 /** The distribution of a transformed random variable, as `torch.distributions.TransformedDistribution`. */
 export class TransformedDistribution extends Distribution {
@@ -26,7 +32,11 @@ export class TransformedDistribution extends Distribution {
    * Takes a distribution and one or more transforms. Throws DynError if their events have more dimensions than a
    * sample.
    */
-  constructor(base: Distribution, transforms: Transform | readonly Transform[]) {
+  constructor(...given: ValidatedArguments<Transformed, ["baseDistribution", "transforms"]>) {
+    const { baseDistribution: base, transforms } = validatedArguments<Transformed>(new.target.name, [
+      "baseDistribution",
+      "transforms",
+    ], given);
     const parts = [transforms].flat(), other = parts.findIndex((each) => typeof each?.call !== "function");
     if (other >= 0) refuseValue("transforms", parts[other]);
     checkDistribution(base, "TransformedDistribution");
@@ -124,11 +134,26 @@ export class LogisticNormal extends TransformedDistribution {
   }
 }
 
+/** Arguments of Independent. */
+interface Reinterpreted {
+  readonly baseDistribution: Distribution;
+  readonly reinterpretedBatchNdims: number;
+}
+
 /** Reinterprets batch dimensions as event dimensions, as `torch.distributions.Independent`. */
 export class Independent extends Distribution {
   override readonly hasRsample: boolean;
 
-  constructor(readonly base: Distribution, readonly reinterpretedBatchNdims: number) {
+  readonly base: Distribution;
+  readonly reinterpretedBatchNdims: number;
+
+  /** Takes a distribution, and how many of its last batch dimensions become dimensions of an event. */
+  constructor(...given: ValidatedArguments<Reinterpreted, ["baseDistribution", "reinterpretedBatchNdims"]>) {
+    const { baseDistribution: base, reinterpretedBatchNdims } = validatedArguments<Reinterpreted>(
+      new.target.name,
+      ["baseDistribution", "reinterpretedBatchNdims"],
+      given,
+    );
     checkDistribution(base, "Independent");
     checkInteger("reinterpretedBatchNdims of Independent", reinterpretedBatchNdims, 0);
     const { batchShape, eventShape } = base, at = batchShape.length - reinterpretedBatchNdims;
@@ -138,6 +163,7 @@ export class Independent extends Distribution {
       );
     }
     super(batchShape.slice(0, at), [...batchShape.slice(at), ...eventShape]);
+    [this.base, this.reinterpretedBatchNdims] = [base, reinterpretedBatchNdims];
     this.hasRsample = base.hasRsample;
   }
 
