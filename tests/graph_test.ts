@@ -14,7 +14,7 @@ const numbers: Runner = {
   withoutGradient: (body) => body(),
   gradients: () => [],
   begin: () => ({ willWrite() {}, rollBack: () => true }),
-  item: (value) => value,
+  items: (values) => values,
   scalar: (value) => value,
   regions: {
     isTrue: Boolean,

@@ -1,7 +1,7 @@
 /**
  * Sizes and numbers that depend on elements, branches and loops, on WebGPU: in one graph, compared with plain calls.
  */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
   clone,
   compile,
@@ -16,6 +16,7 @@ import {
   zeros,
 } from "../mod.ts";
 import { counters } from "../lib/base/logs.ts";
+import { deviceNamed } from "../lib/tensor/storage.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
@@ -107,3 +108,63 @@ Deno.test({
     assertEquals(compiler.status(compiled).graphs, 2);
   },
 });
+
+const LOGGED: Readonly<Record<string, () => (x: Tensor) => unknown>> = {
+  "elements that are returned": () => (x) => [x.sum().item(), x.max().item(), x.gt(0).any().item<boolean>()],
+  "elements computed with": () => (x) => x.sum().item() / x.max().item() + x.int().min().item(),
+  "a branch": () => (x) => x.sum().item() > x.max().item() ? 1 : 2,
+  "elements that operations use": () => (x) => {
+    const [low, high] = [x.min().item(), x.max().item()];
+    return low + high > 0 ? x.mul(low).add(high) : x.mul(high);
+  },
+  "elements before and after a write": () => (x) => {
+    const loss = x.mul(x).sum(), before = loss.item();
+    x.sub_(x.mul(0.1));
+    return [before, loss.item(), x.max().item()];
+  },
+};
+
+/** Returns the methods by which a function waits for the device. */
+function waits(run: () => unknown): string[] {
+  const gpu = deviceNamed(device), found: string[] = [];
+  const noted = (name: string, read: unknown) => (...args: unknown[]) => {
+    assert(typeof read === "function");
+    found.push(name);
+    return Reflect.apply(read, gpu, args);
+  };
+  const names = ["readSync", "readTogether"];
+  for (const name of names) {
+    Object.defineProperty(gpu, name, { configurable: true, value: noted(name, Reflect.get(gpu, name)) });
+  }
+  try {
+    run();
+  } finally {
+    for (const name of names) Reflect.deleteProperty(gpu, name);
+  }
+  return found;
+}
+
+for (const [name, make] of Object.entries(LOGGED)) {
+  Deno.test({
+    name: `webgpu: one wait for several elements of a call: ${name}`,
+    ignore: SKIP_WEBGPU,
+    async fn() {
+      await init({ device });
+      for (const captureScalarOutputs of [false, true]) {
+        const outcomes = ["plain", "compiled"].map((way) => {
+          const run = make(), fn = way === "plain" ? run : compile(run);
+          return config.patch(
+            { captureScalarOutputs },
+            () => [1, 2, 3].map((n) => shown(fn(floats(n, -2, 3)))),
+          );
+        });
+        assertEquals(outcomes[1], outcomes[0]);
+        const run = compile(make()), x = floats(1, -2, 3);
+        config.patch({ captureScalarOutputs }, () => {
+          for (let i = 0; i < 2; i++) run(x);
+          assertEquals(waits(() => run(x)), ["readTogether"]);
+        });
+      }
+    },
+  });
+}

@@ -570,6 +570,18 @@ test("reads in parts and at odd places", () => {
   gpu.write(memory, 0, bytes);
   assertEquals(gpu.readSync(memory, 0, bytes.length), bytes);
   assertEquals(gpu.readSync(memory, 4194301, 9), bytes.slice(4194301, 4194310));
+  const pieces = [[3, 1], [4096, 8], [7, 2], [4194301, 9]].map(([byteOffset = 0, byteLength = 0]) => ({
+    memory,
+    byteOffset,
+    byteLength,
+  }));
+  const large = { memory, byteOffset: 5, byteLength: 4 << 20 };
+  for (const several of [pieces, [...pieces, large]]) {
+    assertEquals(
+      gpu.readTogether?.(several),
+      several.map(({ byteOffset, byteLength }) => bytes.slice(byteOffset, byteOffset + byteLength)),
+    );
+  }
   gpu.write(memory, 3, new Uint8Array([9, 8]));
   assertEquals([...gpu.readSync(memory, 0, 6)], [bytes[0], bytes[1], bytes[2], 9, 8, bytes[5]]);
 });

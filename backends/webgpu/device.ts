@@ -10,6 +10,7 @@ import {
   type KernelCall,
   type KernelSource,
   type Memory,
+  type MemoryPiece,
   type MemoryUse,
   OutOfMemory,
   registerDevice,
@@ -112,10 +113,27 @@ class WebGpuDevice implements Device {
   }
 
   readSync(memory: Memory, byteOffset: number, byteLength: number): Uint8Array {
+    return this.#waiting(() =>
+      this.#readback.readSync(own(memory, this.#context).buffer, byteOffset, byteLength)
+    );
+  }
+
+  readTogether(pieces: readonly MemoryPiece[]): readonly Uint8Array[] {
+    return this.#waiting(() =>
+      this.#readback.readTogether(pieces.map(({ memory, byteOffset, byteLength }) => ({
+        buffer: own(memory, this.#context).buffer,
+        offset: byteOffset,
+        length: byteLength,
+      })))
+    );
+  }
+
+  /** Reads after all work so far. */
+  #waiting<Read>(read: () => Read): Read {
     const { queue, buffers } = this.#context;
     queue.flush();
     try {
-      const bytes = this.#readback.readSync(own(memory, this.#context).buffer, byteOffset, byteLength);
+      const bytes = read();
       buffers.settle();
       // The runtime reports errors only between jobs, so those of refused work surface in a later job
       void this.#collectErrors();

@@ -9,7 +9,21 @@ import { type Reading, RECEIPT_BYTES, type Receipts } from "./receipts.ts";
 
 const STAGING_BYTES = 4 << 20;
 const STAGING_COUNT = 2;
-const NOTHING = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
+
+/** Some bytes of a buffer. */
+export interface Piece {
+  readonly buffer: GPUBuffer;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Whole words of a buffer: both numbers are multiples of 4. */
+interface Words {
+  readonly buffer: GPUBuffer;
+  readonly from: number;
+  readonly size: number;
+}
 
 /** The device refused work on which the bytes depend, or the copy of the bytes itself. */
 export class RefusedWork extends Error {
@@ -62,24 +76,51 @@ export class Readback {
 
   /** Bytes [offset, offset + length) of a buffer, waiting for all submitted work. Throws `RefusedWork`. */
   readSync(buffer: GPUBuffer, offset: number, length: number): Uint8Array {
-    if (!this.synchronous) {
-      throw new DynError(
-        "Expected a runtime that maps buffers synchronously to read a webgpu tensor at once: use `await t.data()`",
-      );
-    }
-    return this.#inParts(offset, length, (from, into) => {
-      if (!this.#readWhole(buffer, from, into) || this.#hasRefused) this.#refuse();
+    this.#checkSynchronous();
+    return this.#inParts(offset, length, (from, into) => this.#readSync([wordsOf(buffer, from, into)], into));
+  }
+
+  /** The same for several pieces, in one wait if they are small. */
+  readTogether(pieces: readonly Piece[]): Uint8Array[] {
+    this.#checkSynchronous();
+    const words = pieces.map(({ buffer, offset, length }): Words => {
+      const { start, end } = aligned(offset, length);
+      return { buffer, from: start, size: end - start };
     });
+    const total = words.reduce((sum, { size }) => sum + size, 0);
+    if (total > STAGING_BYTES) {
+      return pieces.map(({ buffer, offset, length }) => this.readSync(buffer, offset, length));
+    }
+    const all = new Uint8Array(total);
+    this.#readSync(words, all);
+    let at = 0;
+    return pieces.map(({ offset, length }, k) => {
+      const start = at + offset % 4;
+      at += words[k]?.size ?? 0;
+      return all.subarray(start, start + length);
+    });
+  }
+
+  #checkSynchronous(): void {
+    if (this.synchronous) return;
+    throw new DynError(
+      "Expected a runtime that maps buffers synchronously to read a webgpu tensor at once: use `await t.data()`",
+    );
+  }
+
+  #readSync(words: readonly Words[], into: Uint8Array): void {
+    if (!this.#readWhole(words, into) || this.#hasRefused) this.#refuse();
   }
 
   /** Returns whether the device accepts a copy from a buffer; earlier refused work is reported by the next read. */
   canRead(buffer: GPUBuffer): boolean {
-    const first = this.#readPart(buffer, 0, new Uint8Array(4));
+    const word = new Uint8Array(4), words = [wordsOf(buffer, 0, word)];
+    const first = this.#readPart(words, word);
     if (first.found === first.expected) return true;
     // The copy was refused, or work before it, or both
-    const all = this.#readPart(buffer, 0, NOTHING), refused = (all.expected - all.found) >>> 0;
+    const all = this.#readPart([], NO_BYTES), refused = (all.expected - all.found) >>> 0;
     this.receipts.settle(all);
-    const isReadable = this.#readWhole(buffer, 0, new Uint8Array(4));
+    const isReadable = this.#readWhole(words, word);
     if (refused > (isReadable ? 0 : 1)) this.#hasRefused = true;
     return isReadable;
   }
@@ -90,25 +131,25 @@ export class Readback {
   }
 
   /** Reads one part; returns false if this or earlier work was refused, which is then considered reported. */
-  #readWhole(buffer: GPUBuffer, from: number, into: Uint8Array): boolean {
-    const reading = this.#readPart(buffer, from, into);
+  #readWhole(words: readonly Words[], into: Uint8Array): boolean {
+    const reading = this.#readPart(words, into);
     if (reading.found === reading.expected) return true;
     // The copy itself may have been refused, and the counter may be stale
-    this.receipts.settle(this.#readPart(buffer, from, NOTHING));
+    this.receipts.settle(this.#readPart([], NO_BYTES));
     return false;
   }
 
-  /** Reads one part, or only the counter if there is no room for bytes. */
-  #readPart(buffer: GPUBuffer, from: number, into: Uint8Array): Reading {
-    const { staging, expected } = this.#copy(buffer, from, into.length);
+  /** Reads one part, or only the counter if there are no words. */
+  #readPart(words: readonly Words[], into: Uint8Array): Reading {
+    const { staging, expected } = this.#copy(words);
     // Unmapping before the promise settles rejects it; the data was already read
     staging.mapAsync(GPUMapMode.READ, 0, RECEIPT_BYTES + into.length).catch(() => {});
     return { found: this.#take(staging, into), expected };
   }
 
   /** The same, if waiting is allowed. */
-  async #awaitPart(buffer: GPUBuffer, from: number, into: Uint8Array): Promise<Reading> {
-    const { staging, expected } = this.#copy(buffer, from, into.length);
+  async #awaitPart(words: readonly Words[], into: Uint8Array): Promise<Reading> {
+    const { staging, expected } = this.#copy(words);
     await staging.mapAsync(GPUMapMode.READ, 0, RECEIPT_BYTES + into.length);
     return { found: this.#take(staging, into), expected };
   }
@@ -127,23 +168,27 @@ export class Readback {
     const parts: { from: number; into: Uint8Array }[] = [];
     const result = this.#inParts(offset, length, (from, into) => parts.push({ from, into }));
     for (const { from, into } of parts) {
-      const reading = await this.#awaitPart(buffer, from, into);
+      const reading = await this.#awaitPart([wordsOf(buffer, from, into)], into);
       if (reading.found === reading.expected) continue;
-      this.receipts.settle(await this.#awaitPart(buffer, from, NOTHING));
+      this.receipts.settle(await this.#awaitPart([], NO_BYTES));
       this.#refuse();
     }
     return result.slice();
   }
 
-  /** Copies a piece of a buffer after the counter; returns the expected counter. */
-  #copy(buffer: GPUBuffer, from: number, size: number): { staging: GPUBuffer; expected: number } {
+  /** Copies words, one after the other, to behind the counter; returns the expected counter. */
+  #copy(words: readonly Words[]): { staging: GPUBuffer; expected: number } {
     const staging = this.staging[this.#next++ % this.staging.length];
     invariant(staging, "Expected a staging buffer but found none");
     const encoder = this.device.createCommandEncoder(), pass = encoder.beginComputePass();
     const expected = this.receipts.stamp(pass);
     pass.end();
     this.receipts.copy(encoder, staging);
-    if (size > 0) encoder.copyBufferToBuffer(buffer, from, staging, RECEIPT_BYTES, size);
+    let at = RECEIPT_BYTES;
+    for (const { buffer, from, size } of words) {
+      encoder.copyBufferToBuffer(buffer, from, staging, at, size);
+      at += size;
+    }
     this.device.queue.submit([encoder.finish()]);
     return { staging, expected };
   }
@@ -154,7 +199,7 @@ export class Readback {
     length: number,
     part: (from: number, into: Uint8Array) => void,
   ): Uint8Array {
-    const start = offset - offset % 4, end = Math.ceil((offset + length) / 4) * 4;
+    const { start, end } = aligned(offset, length);
     const all = new Uint8Array(end - start);
     for (let from = start; from < end; from += STAGING_BYTES) {
       const size = Math.min(STAGING_BYTES, end - from);
@@ -162,4 +207,14 @@ export class Readback {
     }
     return all.subarray(offset - start, offset - start + length);
   }
+}
+
+/** The words around some bytes. */
+function aligned(offset: number, length: number): { readonly start: number; readonly end: number } {
+  return { start: offset - offset % 4, end: Math.ceil((offset + length) / 4) * 4 };
+}
+
+/** The words of a buffer that fill these bytes. */
+function wordsOf(buffer: GPUBuffer, from: number, { length: size }: Uint8Array): Words {
+  return { buffer, from, size };
 }

@@ -20,6 +20,7 @@ import {
   rowsOf,
 } from "./node.ts";
 import { type ElementAccess, isNumberNode, numberOf } from "./numbers.ts";
+import { readsTogether } from "./reads_together.ts";
 import {
   type LateBinding,
   lateBindings,
@@ -70,6 +71,8 @@ interface Frame {
   readonly values: unknown[];
   readonly sizeOf: (symbol: Sym) => number;
   readonly transaction: Transaction;
+  /** Elements that an earlier node has read. */
+  readonly elements: Map<Node, unknown>;
 }
 
 type Evaluator = (frame: Frame) => unknown;
@@ -96,6 +99,7 @@ export class Interpreter {
   readonly #result: Evaluator;
   readonly #slots = new Map<Node, number>();
   readonly #regions = new Map<Region, Interpreter>();
+  readonly #reads: ReadonlyMap<Node, readonly Node[]>;
 
   constructor(
     readonly graph: Graph,
@@ -107,6 +111,7 @@ export class Interpreter {
     this.#names = placeholders.map((node) => node.name);
     this.#bindings = new Map(sizeBindings(graph).map((binding) => [binding.symbol, binding]));
     for (const node of placeholders) this.#slots.set(node, this.#slots.size);
+    this.#reads = readsTogether(graph);
     const lastUser = new Map<Node, Node>();
     for (const node of graph.nodes) {
       lastUser.set(node, node);
@@ -151,7 +156,7 @@ export class Interpreter {
       }
       return size;
     };
-    const frame: Frame = { values, sizeOf, transaction: this.runner.begin() };
+    const frame: Frame = { values, sizeOf, transaction: this.runner.begin(), elements: new Map() };
     try {
       for (const { slot, run, gives, frees } of this.#steps) {
         const value = values[slot] = run(frame);
@@ -182,6 +187,8 @@ export class Interpreter {
     const named = (frame: Frame) => Object.fromEntries(kwargs.map(([key, each]) => [key, each(frame)]));
     if (region && isUpdate(node)) return this.#updateOf(node, region);
     if (region) return (frame) => region.run(positional(frame));
+    const reads = this.#reads.get(node);
+    if (reads) return this.#elementOf(node, reads);
     switch (node.op) {
       case "get_attr":
         checkOneOf("an attribute of the graph module", target, Object.keys(attributes));
@@ -202,6 +209,19 @@ export class Interpreter {
       default:
         return node.op satisfies never;
     }
+  }
+
+  /** One of the elements that nodes read together. */
+  #elementOf(node: Node, reads: readonly Node[]): Evaluator {
+    const tensors = reads.map(({ args }) => this.#argument(args[0]));
+    return (frame) => {
+      const { elements } = frame;
+      if (!elements.has(node)) {
+        const found = this.runner.items(tensors.map((each) => each(frame)));
+        for (const [k, read] of reads.entries()) elements.set(read, found[k]);
+      }
+      return numberOf(node.target, [elements.get(node)], this.runner);
+    };
   }
 
   #opOf(

@@ -41,25 +41,23 @@ export function isCheck({ op, target }: Node): boolean {
 
 /** Access to tensors for number nodes. */
 export interface ElementAccess {
-  /** Returns the only element of a tensor. */
-  item(tensor: unknown): unknown;
+  /** Returns the only elements of tensors, which are read together. */
+  items(tensors: readonly unknown[]): readonly unknown[];
   /** Returns a 0-d tensor of float64 in host memory. */
   scalar(value: number): unknown;
 }
 
 /**
- * Computes the value of a number node. Throws AssumptionFailed if an assumption does not hold, or DynError if the
- * program asserted it.
+ * Computes the value of a number node; the argument of one that reads an element is the element itself. Throws
+ * AssumptionFailed if an assumption does not hold, or DynError if the program asserted it.
  */
 export function numberOf(target: string, args: readonly unknown[], elements: ElementAccess): unknown {
   if (!isTarget(target)) throw new InternalError(`Expected a node of a number but found ${target}`);
   const [first, ...rest] = args;
   switch (target) {
-    case "number.item": {
-      const value = elements.item(first);
-      if (typeof value !== "bigint") return value;
-      throw new DynError(`Expected an integer within ±(2^53 - 1) but found ${value}`);
-    }
+    case "number.item":
+      if (typeof first !== "bigint") return first;
+      throw new DynError(`Expected an integer within ±(2^53 - 1) but found ${first}`);
     case "number.size":
       return first;
     case "number.apply":

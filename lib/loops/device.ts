@@ -83,6 +83,13 @@ export interface MemoryUse {
   releaseUnused(): void;
 }
 
+/** Some bytes of a memory. */
+export interface MemoryPiece {
+  readonly memory: Memory;
+  readonly byteOffset: number;
+  readonly byteLength: number;
+}
+
 /** A program ready to run. */
 export interface CompiledProgram {
   /**
@@ -205,6 +212,8 @@ export interface Device {
   write(memory: Memory, byteOffset: number, bytes: Uint8Array): void;
   /** Device → host, waiting for earlier work. Throws if the device cannot wait; the message names an alternative. */
   readSync(memory: Memory, byteOffset: number, byteLength: number): Uint8Array;
+  /** Like `readSync`, but waits once for all pieces. Absent: reading does not wait, so that each is read by itself. */
+  readonly readTogether?: (pieces: readonly MemoryPiece[]) => readonly Uint8Array[];
   read(memory: Memory, byteOffset: number, byteLength: number): Promise<Uint8Array>;
   /** For single ops that run immediately: quick to compile, reasonably fast. Callers cache the result. */
   compileEager(program: Program): CompiledProgram;

@@ -9,6 +9,7 @@ import { findTarget } from "../ops/table.ts";
 import { withoutAutocast } from "./autocast.ts";
 import { scalarTensor } from "./creation.ts";
 import { callInplace, callOp, ops } from "./eager.ts";
+import { itemsOf } from "./items.ts";
 import { noGrad } from "./modes.ts";
 import { eagerRegions } from "./regions.ts";
 import { lastSerial, type Storage } from "./storage.ts";
@@ -41,7 +42,7 @@ export const graphRunner: Runner = {
     });
   },
   startHistory: (tensor) => tensorOf(tensor).requiresGrad_(),
-  item: (tensor) => tensorOf(tensor).item(),
+  items: (tensors) => itemsOf(tensors.map(tensorOf)),
   scalar: (value) => scalarTensor(value, { dtype: "float64", device: "cpu" }),
   regions: eagerRegions,
   withoutGradient: noGrad,

@@ -6,6 +6,7 @@
 import { decodeElements, fromBfloat16 } from "../base/bfloat16.ts";
 import type { Complex } from "../base/complex.ts";
 import { type DType, type HostArray, hostArray, isComplex, itemSize } from "../base/dtype.ts";
+import type { MemoryPiece } from "../loops/device.ts";
 import { pairsMeta } from "../ops/complex/views.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { deviceNamed, type Storage } from "./storage.ts";
@@ -73,6 +74,32 @@ export function elementAt(tensor: Readable, place: number): Element {
   const size = itemSize(layout.dtype);
   const bytes = deviceNamed(layout.device).readSync(storage.memory, (offset + place) * size, size);
   return storedElement(aligned(bytes, layout.dtype), 0, layout.dtype);
+}
+
+/** The first element of each tensor; waits once for each device. */
+export function firstElements(tensors: readonly Readable[]): Element[] {
+  const found: Element[] = [];
+  for (const [name, places] of placesByDevice(tensors)) {
+    const pieces = places.map(({ tensor: { layout: { dtype }, storage, offset } }): MemoryPiece => {
+      const byteLength = itemSize(dtype);
+      return { memory: storage.memory, byteOffset: offset * byteLength, byteLength };
+    });
+    const device = deviceNamed(name);
+    const bytes = device.readTogether && pieces.length > 1
+      ? device.readTogether(pieces)
+      : pieces.map(({ memory, byteOffset, byteLength }) => device.readSync(memory, byteOffset, byteLength));
+    for (const [k, { tensor: { layout: { dtype } }, at }] of places.entries()) {
+      found[at] = storedElement(aligned(bytes[k] ?? NO_BYTES, dtype), 0, dtype);
+    }
+  }
+  return found;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** The tensors of each device, with their positions in the list. */
+function placesByDevice(tensors: readonly Readable[]) {
+  return Map.groupBy(tensors.map((tensor, at) => ({ tensor, at })), ({ tensor }) => tensor.layout.device);
 }
 
 /** Number of elements from which on single elements are read separately. */

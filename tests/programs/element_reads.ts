@@ -50,6 +50,27 @@ export const reads: Corpus = {
     );
     for (let i = 0; i < 3; i++) see(evaluate(randn([6, 3]), randint(0, 4, [6])));
   },
+  "several elements of one call, in all types, between writes"({ compile, see, attempt }) {
+    const log: unknown[] = [];
+    const step = compile((x: Tensor, wide: Tensor) => {
+      const before = x.sum().item(), first = x.at(0);
+      x.mul_(2);
+      log.push(before, first.item(), x.gt(1).all().item<boolean>(), wide.max().item(), x.half().sum().item());
+      x.add_(1);
+      const after = x.sum().item(), again = x.sum().item();
+      return {
+        after,
+        same: after === again,
+        ratio: after / before,
+        text: `${before} then ${x.at(1).item()}`,
+      };
+    });
+    for (const x of [v(1, 2), v(-1, 0.5)]) {
+      see(step(x, tensor([1n, 2n ** 60n])), step(x, tensor([3n, 4n])), x);
+    }
+    attempt(() => step(v(1, 2), tensor([[1n], [2n]]).narrow(0, 0, 0)));
+    see(log);
+  },
   "the time that a batch took, as a text and compared"({ compile, see }) {
     const lines: string[] = [];
     const timed = compile((x: Tensor) => {

@@ -87,6 +87,7 @@ export function buildModified(parts: ModifiedParts): Modified {
   rebuild.makeFirst(parts.first);
   const effects = effectStatements(state, rebuild);
   const tail = parts.tail(code);
+  const reads = rebuild.later.reads();
   const compiled = parts.compile(rebuild.outputs);
   const call: string[] = [];
   if (compiled) {
@@ -142,6 +143,7 @@ export function buildModified(parts: ModifiedParts): Modified {
     ...made,
     ...call,
     ...calls.after,
+    ...reads,
     ...rebuild.order.creations,
     ...rebuild.order.fills,
     ...effects,

@@ -17,8 +17,6 @@ import {
   type EnumeratorValue,
   HOLE,
   isPassed,
-  type ItemValue,
-  type LaterValue,
   LAZY,
   type ObjectValue,
   type Slot,
@@ -27,6 +25,7 @@ import {
 } from "../variables/value.ts";
 import type { ClosurePrinter } from "./closure_types.ts";
 import { KeyTexts } from "./key_texts.ts";
+import { LaterTexts } from "./later_texts.ts";
 import { MakingOrder } from "./making_order.ts";
 import { memoryText } from "./memory_texts.ts";
 import type { Names } from "./names.ts";
@@ -65,10 +64,11 @@ export class Rebuilder {
   readonly parameters: Map<TensorValue, string> = new Map();
   /** Keys of properties. */
   readonly keys: KeyTexts;
+  /** Primitives that are known only after the graph has run. */
+  readonly later: LaterTexts = new LaterTexts(this);
   readonly #outputNames = new Map<Node, string>();
   readonly #filled = new Set<TensorValue>();
   readonly #objects = new Map<ObjectValue | CellValue, string>();
-  readonly #items = new Map<ItemValue, string>();
   readonly #enumerators = new Map<EnumeratorValue, string>();
 
   constructor(
@@ -88,7 +88,7 @@ export class Rebuilder {
       case "number":
         return this.reader.host(value.expression);
       case "item":
-        return this.#item(value);
+        return this.later.item(value);
       case "tensor":
         return this.tensor(value);
       case "object":
@@ -186,34 +186,6 @@ export class Rebuilder {
       this.outputs.push(node);
     }
     return name;
-  }
-
-  #item(value: ItemValue): string {
-    const { tensor, number, later } = value;
-    if (number) return this.output(number.node);
-    let name = this.#items.get(value);
-    if (name === undefined) {
-      invariant(tensor ?? later, "Expected an element that is read, or a computation");
-      const text = later ? this.#later(later) : tensor ? `${this.tensor(tensor)}.item()` : "";
-      name = this.names.fresh(later ? "computed" : "item");
-      this.order.create(name, text);
-      this.#items.set(value, name);
-    }
-    return name;
-  }
-
-  #later({ apply, operands }: LaterValue): string {
-    const texts = operands.map((each) => this.value(each)), [first = "", second] = texts;
-    if (apply === "text") {
-      return `\`${texts.flatMap((text) => text === '""' ? [] : `\${${text}}`).join("")}\``;
-    }
-    if (apply === "element") return first + texts.slice(1).map((index) => `[${index}]`).join("");
-    if (typeof apply === "string") {
-      return second === undefined ? apply + first : `${first} ${apply} ${second}`;
-    }
-    const fn = this.constants.name(apply.fn);
-    if (!apply.isMethod) return `${fn}(${texts.join(", ")})`;
-    return `${this.helper("callFunction")}(${fn}, ${first}, [${texts.slice(1).join(", ")}])`;
   }
 
   /** A cell: a real one, or one created here. */

@@ -21,6 +21,7 @@ const { push, shift } = Array.prototype;
 const putEntry = Map.prototype.set, deleteEntry = Map.prototype.delete;
 const addMember = Set.prototype.add, deleteMember = Set.prototype.delete;
 
+export { itemsOf } from "../../tensor/items.ts";
 export { copiedElements, newBuffer, newElements, putNumber, viewFrom } from "../guards/bytes.ts";
 
 export const defineProperty: typeof defineOwn = defineOwn;
