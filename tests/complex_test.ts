@@ -443,6 +443,35 @@ Deno.test("optimizers see complex parameters as pairs, as PyTorch's do", () => {
   assertThrows(() => muon.step(), dyn.DynError, "real parameters for Muon");
 });
 
+Deno.test("every optimizer moves complex parameters as it moves their pairs, whatever it remembers", () => {
+  const { Adadelta, Adagrad, Adam, Adamax, AdamW, ASGD, NAdam, RAdam, RMSprop, Rprop, SGD } = dyn.optim;
+  const makers: readonly ((params: Tensor[]) => { step(): void })[] = [
+    ...[Adadelta, Adagrad, Adam, Adamax, AdamW, ASGD, NAdam, RAdam, RMSprop, Rprop, SGD].map(
+      (Each) => (params: Tensor[]) => new Each(params, { lr: 0.1 }),
+    ),
+    (params) => new SGD(params, { lr: 0.1, momentum: 0.9 }),
+    (params) => new SGD(params, { lr: 0.1, momentum: 0.9, nesterov: true }),
+    (params) => new SGD(params, { lr: 0.1, momentum: 0.5, dampening: 0.5 }),
+    (params) => new RMSprop(params, { lr: 0.1, momentum: 0.9, centered: true }),
+    (params) => new Adam(params, { lr: 0.1, amsgrad: true }),
+  ];
+  const moved = (param: Tensor, make: (params: Tensor[]) => { step(): void }): readonly number[] => {
+    const optimizer = make([param]);
+    for (let k = 0; k < 4; k++) {
+      param.grad = null;
+      const pairs = param.isComplex() ? dyn.viewAsReal(param) : param;
+      pairs.mul(3).sin().add(pairs.square()).sum().backward();
+      optimizer.step();
+    }
+    return numbersOf(param);
+  };
+  makers.forEach((make, k) => {
+    const z = tensor([pair(1, 2), pair(-0.5, 0.25)], { dtype: "complex128", requiresGrad: true });
+    const pairs = tensor([[1, 2], [-0.5, 0.25]], { dtype: "float64", requiresGrad: true });
+    assertEquals([k, ...moved(z, make)], [k, ...moved(pairs, make)]);
+  });
+});
+
 Deno.test("checkpoints support complex tensors; safetensors reports that it does not", () => {
   const path = Deno.makeTempFileSync(), base = randn([4], { dtype: "complex128" });
   dyn.save({ base, part: base.at("1:3") }, path);

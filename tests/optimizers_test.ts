@@ -513,6 +513,12 @@ Deno.test("unknown or invalid hyperparameters are errors", () => {
   );
   assertThrows(() => new optim.Adam(params, { lr: -1 }), DynError, "lr of Adam to be at least 0");
   assertThrows(() => new optim.Adam(params, { betas: [0.9, 1] }), DynError, "[0, 1)");
+  assertThrows(() => new optim.ASGD(params, { lambd: -0.5 }), DynError, "lambd of ASGD to be at least 0");
+  assertThrows(
+    () => Reflect.construct(optim.SGD, [params, { lr: tensor([0.1, 0.2]) }]),
+    DynError,
+    "a number for lr",
+  );
   assertThrows(() => new optim.SGD(params, { nesterov: true }), DynError, "momentum");
   assertThrows(() => new L.OneCycleLR(new optim.SGD(params), 1), DynError, "totalSteps");
   assertEquals(new optim.SGD(params, 0.5, 0.9).defaults.momentum, 0.9);

@@ -50,6 +50,7 @@ const NOT_NEGATIVE = [
   "lrDecay",
   "initialAccumulatorValue",
   "momentumDecay",
+  "lambd",
 ];
 
 /**
@@ -82,7 +83,8 @@ export function hyperparameters<H extends object>(
     const fits = isList
       ? Array.isArray(value) && value.length === usual.length &&
         value.every((each) => typeof each === "number" || each === null)
-      : typeof usual !== "number" || typeof value === "number" || value instanceof Tensor;
+      : typeof usual !== "number" || typeof value === "number" ||
+        value instanceof Tensor && value.numel() === 1;
     if (fits || value === usual) continue;
     const wanted = isList ? `${usual.length} numbers` : "a number";
     refuseValue(`${wanted} for ${name} of ${optimizer}`, value);

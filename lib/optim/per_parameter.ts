@@ -12,6 +12,8 @@ import { Optimizer, type ParamState } from "./optimizer.ts";
 export interface UpdateContext<H> {
   readonly group: H;
   readonly state: ParamState;
+  /** The parameter whose state it is: `param` itself, or the complex one of which `param` is a view. */
+  readonly owner: Tensor;
 }
 
 /** An optimizer with one formula for every parameter. */
@@ -38,7 +40,7 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
         for (const param of group.params) {
           const { grad } = param;
           if (!grad) continue;
-          const context = { group, state: this.state.get(param) ?? {} };
+          const context = { group, state: this.state.get(param) ?? {}, owner: param };
           // Fewer calls for compilers to trace
           if (param.isComplex()) this.update(this.asReal(param), this.asReal(grad), context);
           else this.update(param, grad, context);

@@ -45,13 +45,14 @@ export class SGD extends PerParameter<SGDOptions> {
     return momentum !== 0 && dampening === 0 ? { momentum_buffer: zerosLike(param) } : null;
   }
 
-  protected override update(param: Tensor, grad: Tensor, { group }: UpdateContext<SGDOptions>): void {
+  protected override update(param: Tensor, grad: Tensor, context: UpdateContext<SGDOptions>): void {
+    const { group, owner } = context;
     let direction = descent(param, grad, group);
     if (group.momentum !== 0) {
-      const known = this.state.get(param)?.["momentum_buffer"];
+      const known = context.state["momentum_buffer"];
       const velocity = known?.mul_(group.momentum).add_(direction, { alpha: 1 - group.dampening }) ??
         direction.clone().detach();
-      if (!known) this.state.set(param, { momentum_buffer: velocity });
+      if (!known) this.state.set(owner, { momentum_buffer: velocity });
       direction = group.nesterov ? direction.add(velocity.mul(group.momentum)) : velocity;
     }
     param.sub_(direction.mul(group.lr));
