@@ -1,7 +1,7 @@
 /**
  * Compiled functions add in the order of eager calls: reductions over one dimension and several, of dense, transposed,
- * strided and expanded tensors, small and large, alone and next to each other, and means of windows. The numbers give
- * other bits in any other order. The seed of a run selects the cases.
+ * strided and expanded tensors, small and large, alone and next to each other, and means of windows, whichever sizes
+ * eager calls had before. The numbers give other bits in any other order. The seed of a run selects the cases.
  */
 import { assert, assertEquals } from "@std/assert";
 import { config } from "../lib/base/config.ts";
@@ -12,20 +12,29 @@ import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
 
 const { functional: F } = nn;
 
-/** Sizes of three dimensions: less and more than lanes have, and so much that eager calls of other sizes share a program. */
-const SHAPES = [[7, 5, 9], [3, 40, 6], [4, 6, 40], [2, 17, 16], [20, 30, 50]] as const;
+type Shape = readonly [number, number, number];
+
+/** Sizes of three dimensions: less and more than lanes have, and so much that a first eager call is for many sizes. */
+const SHAPES: readonly Shape[] = [[7, 5, 9], [3, 40, 6], [4, 6, 40], [2, 17, 16], [20, 30, 50]];
+
+/** Number of eager calls with other sizes that make the next one share their program. */
+const SHARED = 3;
 
 const dense = (shape: readonly number[]): Tensor =>
   tensor([...orderedNumbers(shape.reduce((product, size) => product * size, 1))]).reshape(shape);
 
 /** Layouts of a tensor of a given shape. */
-const LAYOUTS: Readonly<Record<string, (shape: readonly [number, number, number]) => Tensor>> = {
+const LAYOUTS: Readonly<Record<string, (shape: Shape) => Tensor>> = {
   dense,
   turned: ([a, b, c]) => dense([c, b, a]).permute([2, 1, 0]),
   rolled: ([a, b, c]) => dense([b, c, a]).permute([2, 0, 1]),
   "at steps": ([a, b, c]) => dense([a, b, 2 * c]).slice(2, 0, 2 * c, 2),
   "in part": ([a, b, c]) => dense([a, b + 3, c]).slice(1, 1, b + 1),
+  "twice in part": ([a, b, c]) => dense([a, b + 3, c + 2]).slice(1, 1, b + 1).slice(2, 0, c),
+  "turned and in part": ([a, b, c]) =>
+    dense([b, a + 3, c + 2]).slice(1, 1, a + 1).slice(2, 0, c).permute([1, 0, 2]),
   expanded: ([a, b, c]) => dense([a, 1, c]).expand([a, b, c]),
+  "expanded outside": ([a, b, c]) => dense([1, b, c]).expand([a, b, c]),
 };
 
 const DIMS: readonly (readonly number[])[] = [[0], [1], [2], [0, 1], [1, 2], [0, 2], [2, 0], [0, 1, 2]];
@@ -56,6 +65,8 @@ const OTHERS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
 interface Case {
   readonly label: string;
   readonly make: () => Tensor;
+  /** Calls with other sizes, which come first. */
+  readonly others: readonly (() => Tensor)[];
   readonly of: (x: Tensor) => readonly Tensor[];
 }
 
@@ -67,15 +78,18 @@ function drawn(count: number): Case[] {
     return item;
   };
   for (let i = 0; i < 8; i++) random();
+  const size = (most: number) => 3 + Math.floor(random() * (most - 2));
+  const drawnShape = (): Shape => random() < 0.5 ? pick(SHAPES) : [size(12), size(50), size(30)];
   return Array.from({ length: count }, (_, k): Case => {
-    const shape = pick(SHAPES), [layout, make] = pick(Object.entries(LAYOUTS));
-    const lying = `${shape} ${layout}`, made = () => make([...shape]);
+    const shape = drawnShape(), [layout, make] = pick(Object.entries(LAYOUTS));
+    const others = Array.from({ length: SHARED }, () => make.bind(null, drawnShape()));
+    const at = { make: () => make(shape), others }, lying = `${shape} ${layout}`;
     if (k % 4 === 3) {
       const [name, of] = pick(Object.entries(OTHERS));
-      return { label: `${name} of ${lying}`, make: made, of: (x) => [of(x)] };
+      return { label: `${name} of ${lying}`, ...at, of: (x) => [of(x)] };
     }
     const [name, of] = pick(Object.entries(REDUCED)), dims = pick(DIMS);
-    return { label: `${name} over ${dims} of ${lying}`, make: made, of: (x) => of(x, dims) };
+    return { label: `${name} over ${dims} of ${lying}`, ...at, of: (x) => of(x, dims) };
   });
 }
 
@@ -86,7 +100,8 @@ function differences(cases: readonly Case[], tier: "wasm" | "wait"): string[] {
   const inputs = cases.map(({ make }) => make());
   const all = (...xs: readonly Tensor[]) => cases.map(({ of }, k) => xs[k] ? of(xs[k]) : []);
   const found = config.patch({ inductor: { tier } }, () => compile(all, { fullgraph: true })(...inputs));
-  return cases.flatMap(({ label, of }, k) => {
+  return cases.flatMap(({ label, others, of }, k) => {
+    for (const other of others) of(other());
     const input = inputs[k], wanted = input ? of(input) : [];
     return wanted.flatMap((want, r) => {
       const [mine, theirs] = [found[k]?.[r], want].map((each) => each ? elementsOf(each) : []);

@@ -7,9 +7,10 @@ import { bisection } from "../base/bisect.ts";
 import { logs } from "../base/logs.ts";
 import type { BufferId } from "../loops/ir.ts";
 import { hintOf } from "../sym/decide.ts";
+import { add, type Dim } from "../sym/expr.ts";
 import type { Computation } from "./computation.ts";
 import { areFusible, buffersOf, fuseGroups, type Group, groupOf, iterationsOf } from "./group.ts";
-import { costOf } from "./loop_order.ts";
+import { comparison, isFasterFused } from "./loop_order.ts";
 import type { Storage } from "./tensors.ts";
 
 export interface FusionOptions {
@@ -37,8 +38,6 @@ const SMALL = 1 << 14;
 const FAR = 64;
 /** Groups that share less memory than this are not worth fusing. */
 const TINY = 256;
-/** The gain from one pass less over an element, in the units of costOf. */
-const PASS = 0.5;
 
 interface Entry {
   readonly id: number;
@@ -69,12 +68,10 @@ class Scheduler {
   readonly #entries = new Map<number, Entry>();
   readonly #failed = new Set<number>();
   readonly #bytes: readonly number[];
-  readonly #elements: readonly number[];
   #next = 0;
 
-  constructor(storages: readonly Storage[], readonly options: FusionOptions) {
-    this.#elements = storages.map((s) => hintOf(s.length));
-    this.#bytes = storages.map((s, i) => (this.#elements[i] ?? 0) * itemSize(s.dtype));
+  constructor(readonly storages: readonly Storage[], readonly options: FusionOptions) {
+    this.#bytes = storages.map((s) => hintOf(s.length) * itemSize(s.dtype));
   }
 
   add(computations: readonly Computation[]): void {
@@ -243,12 +240,13 @@ class Scheduler {
 
   /** Returns whether fusing two groups pays off: separately, each could access adjacent elements. */
   #pays(group: Group, first: Entry, second: Entry): boolean {
-    if (group.kind !== "loops" || iterationsOf(group) < SMALL) return true;
-    let shared = 0;
+    const isAtMost = comparison(group);
+    if (group.kind !== "loops" || !isAtMost(SMALL, iterationsOf(group))) return true;
+    let shared: Dim = 0;
     for (const buffer of first.buffers.keys()) {
-      if (second.buffers.has(buffer)) shared += this.#elements[buffer] ?? 0;
+      if (second.buffers.has(buffer)) shared = add(shared, this.storages[buffer]?.length ?? 0);
     }
-    return costOf(group) <= costOf(first.group) + costOf(second.group) + PASS * shared;
+    return isFasterFused(group, [first.group, second.group], { shared, isAtMost });
   }
 
   /** Returns whether `to` depends on `from` through a third group. */

@@ -5,8 +5,7 @@
  */
 import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
-import { type Dim, floorDiv, freeSymbols, mod, type Sym } from "../sym/expr.ts";
-import { hintOf } from "../sym/decide.ts";
+import { type Dim, floorDiv, freeSymbols, mod, product, type Sym } from "../sym/expr.ts";
 import {
   cutAxes,
   replaceIn,
@@ -308,7 +307,7 @@ function placesOf(members: readonly Member[], of: (m: Member) => readonly Access
   return found;
 }
 
-/** Iterations of a group's loops, as far as known. */
-export function iterationsOf(group: Group): number {
-  return [...group.outer, ...group.inner].reduce((n, axis) => n * hintOf(axis.size), 1);
+/** Iterations of a group's loops. */
+export function iterationsOf(group: Group): Dim {
+  return product([...group.outer, ...group.inner].map(({ size }) => size));
 }

@@ -5,20 +5,69 @@
 import { invariant } from "../base/errors.ts";
 import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
-import { add, type Dim, divideDims, freeSymbols, mul } from "../sym/expr.ts";
-import { hintOf } from "../sym/decide.ts";
+import { add, type Dim, divideDims, freeSymbols, mul, product } from "../sym/expr.ts";
+import { hintOf, isPreferred } from "../sym/decide.ts";
 import { joinAxes, type Replacement } from "./axes.ts";
 import { newAxis } from "./computation.ts";
-import { findsFirst, orderedInner } from "./first_found.ts";
+import { addsFloats, findsFirst, orderedInner } from "./first_found.ts";
 import type { Group } from "./group.ts";
 
+/** Answers whether one amount is at most another. */
+type Compare = (left: Dim, right: Dim) => boolean;
+
+/** The answer for the sizes of the traced call, which is right for that call and good for others. */
+const inTracedCall: Compare = (left, right) => hintOf(left) <= hintOf(right);
+
+/** Parts of an element step in which costs are counted. */
+const UNIT = 10;
+
+/** A cost of `amount` / `lanes` parts of an element step. */
+interface Cost {
+  readonly amount: Dim;
+  readonly lanes: Dim;
+}
+
+/** Returns whether a cost is at most another. */
+function isCheaper(cost: Cost, than: Cost, isAtMost: Compare): boolean {
+  return isAtMost(mul(cost.amount, than.lanes), mul(than.amount, cost.lanes));
+}
+
+/** Compares sizes for a choice that changes the order of sums, or one that does not. */
+export function comparison({ members }: Group): Compare {
+  return members.some(addsFloats) ? isPreferred : inTracedCall;
+}
+
+/** The cost of an element at a small stride, which uses the whole of its cache line, and at a large one. */
+const NEAR = 6, FAR = 12;
+
+/** Half an element step: the gain from one pass less over an element. */
+const PASS = UNIT / 2;
+
 /**
- * Estimates the cost of a group with the best choice of lanes, in element steps. Only for comparisons: a fused group
- * that costs more than both parts has lost its lanes.
+ * Returns whether a fused group is estimated to cost no more than both parts and the passes that fusion saves over
+ * `shared` elements: one that costs more has lost its lanes.
  */
-export function costOf(group: Group): number {
+export function isFasterFused(
+  fused: Group,
+  [first, second]: readonly [Group, Group],
+  { shared, isAtMost }: { readonly shared: Dim; readonly isAtMost: Compare },
+): boolean {
+  const [whole, a, b] = [costOf(fused, isAtMost), costOf(first, isAtMost), costOf(second, isAtMost)];
+  if (!whole || !a || !b) return true;
+  const lanes = mul(a.lanes, b.lanes);
+  const apart = add(mul(a.amount, b.lanes), add(mul(b.amount, a.lanes), mul(PASS, mul(lanes, shared))));
+  return isAtMost(mul(whole.amount, lanes), mul(apart, whole.lanes));
+}
+
+/** Estimates the cost of a group with the best choice of lanes; undefined without loops. */
+function costOf(group: Group, isAtMost: Compare): Cost | undefined {
   const accesses = accessesOf(group), work = workOf(group);
-  return Math.min(...[...group.outer, ...group.inner].map((axis) => laneCost(axis, accesses, work)));
+  let least: Cost | undefined;
+  for (const axis of [...group.outer, ...group.inner]) {
+    const cost = laneCost(axis, { accesses, work, isAtMost });
+    if (!least || isCheaper(cost, least, isAtMost)) least = cost;
+  }
+  return least;
 }
 
 /** The chosen order. */
@@ -33,7 +82,7 @@ export interface LoopOrder {
 interface Weighted {
   readonly index: Dim;
   /** In elements; writes count twice. */
-  readonly weight: number;
+  readonly weight: Dim;
 }
 
 /** Limits of tiles for transposed accesses: lanes of a tile, and cache lines that it keeps open. */
@@ -54,23 +103,25 @@ export const OTHER_TILINGS: readonly Tiling[] = [
 
 /**
  * Orders the loops of a group. Inner loops are ordered by their own statements alone, and as for a single result, so
- * that fusion does not change the order of a sum, which is that of eager execution.
+ * that fusion does not change the order of a sum, which is that of eager execution. A program that serves many sizes
+ * in place of programs of their own serves only those for which sums would be ordered alike.
  */
 export function chooseOrder(whole: Group, tiling: Tiling): LoopOrder {
   const within = whole.members.filter(({ level }) => level === "inner");
   const group = within.length > 0 ? { ...whole, members: within } : whole;
-  const accesses = accessesOf(group, true);
-  const isOrdered = group.members.some(findsFirst), outer = byStride(group.outer, accesses);
-  const inner = isOrdered ? orderedInner(group) : byStride(group.inner, accesses);
+  const accesses = accessesOf(group, true), work = workOf(group);
+  const isAtMost = comparison(group);
+  const isOrdered = group.members.some(findsFirst), outer = byStride(group.outer, { accesses, isAtMost });
+  const inner = isOrdered ? orderedInner(group) : byStride(group.inner, { accesses, isAtMost });
   invariant(inner, "Expected an order of loops that finds the first of equal extremes");
   if (inner.length === 0 && isOne(outer, accesses)) {
     return { outer, inner, vector: "outer", tiles: NO_TILES };
   }
-  let best: Axis | undefined, least = Infinity;
+  let best: Axis | undefined, least: Cost | undefined;
   for (const axis of [...outer, ...isOrdered ? inner.slice(-1) : inner]) {
-    const cost = laneCost(axis, accesses, workOf(group));
+    const cost = laneCost(axis, { accesses, work, isAtMost });
     // Later axes win ties, since they are inner ones
-    if (cost <= least) [best, least] = [axis, cost];
+    if (!least || isCheaper(cost, least, isAtMost)) [best, least] = [axis, cost];
   }
   if (!best) return { outer, inner, vector: "none", tiles: NO_TILES };
   const lane = best;
@@ -142,7 +193,7 @@ function accessesOf(group: Group, together = false): Weighted[] {
     const key = `${buffer} ${typeof index === "number" ? index : index?.id}`;
     if (seen.has(key) || index === undefined) return;
     const axes = [...group.outer, ...group.inner].filter((axis) => freeSymbols(index).has(axis.symbol));
-    seen.set(key, { index, weight: weight * axes.reduce((n, axis) => n * hintOf(axis.size), 1) });
+    seen.set(key, { index, weight: mul(weight, product(axes.map(({ size }) => size))) });
   };
   for (const member of group.members) {
     const isOne = together && member.computation.work.kind === "reduction";
@@ -153,47 +204,69 @@ function accessesOf(group: Group, together = false): Weighted[] {
 }
 
 /** Scalar operations of a whole group. */
-function workOf({ members, outer, inner }: Group): number {
-  const count = (axes: readonly Axis[]) => axes.reduce((n, axis) => n * hintOf(axis.size), 1);
-  const rows = count(outer), all = rows * count(inner);
-  return members.reduce((sum, m) => sum + m.computation.weight * (m.level === "inner" ? all : rows), 0);
+function workOf({ members, outer, inner }: Group): Dim {
+  const rows = product(outer.map(({ size }) => size)),
+    all = mul(rows, product(inner.map(({ size }) => size)));
+  return members.reduce<Dim>(
+    (sum, m) => add(sum, mul(m.computation.weight, m.level === "inner" ? all : rows)),
+    0,
+  );
 }
 
 /** Lanes of the widest vectors that are planned for. */
 const LANES = 16;
 
 /**
- * Estimates the cost of a group with its lanes along an axis, in element steps: adjacent accesses and arithmetic run in
- * lanes, others one element at a time; small strides still use whole cache lines.
+ * Estimates the cost of a group with its lanes along an axis: adjacent accesses and arithmetic run in lanes, others one
+ * element at a time; small strides still use whole cache lines.
  */
-function laneCost(axis: Axis, accesses: readonly Weighted[], work: number): number {
-  const lanes = Math.max(1, Math.min(LANES, hintOf(axis.size)));
-  let cost = work / lanes;
+function laneCost(
+  axis: Axis,
+  { accesses, work, isAtMost }: {
+    readonly accesses: readonly Weighted[];
+    readonly work: Dim;
+    readonly isAtMost: Compare;
+  },
+): Cost {
+  const lanes = isAtMost(LANES, axis.size) ? LANES : isAtMost(1, axis.size) ? axis.size : 1;
+  let inLanes = work, apart: Dim = 0;
   for (const { index, weight } of accesses) {
     const stride = coefficientOf(index, axis.symbol);
-    if (stride === 0 || stride === 1) cost += weight / lanes;
-    else if (stride === undefined) cost += weight;
-    else cost += weight * (Math.abs(hintOf(stride)) <= 8 ? 0.6 : 1.2);
+    if (stride === 0 || stride === 1) {
+      inLanes = add(inLanes, weight);
+      continue;
+    }
+    const steps = stride === undefined ? UNIT : isAtMost(lengthOf(stride), 8) ? NEAR : FAR;
+    apart = add(apart, mul(steps, weight));
   }
-  return cost;
+  return { amount: add(mul(UNIT, inLanes), mul(lanes, apart)), lanes };
 }
 
+/** The magnitude of a stride. */
+const lengthOf = (stride: Dim): Dim => hintOf(stride) < 0 ? mul(-1, stride) : stride;
+
 /** Axes by the stride of the access with the most axes, largest stride first. */
-function byStride(axes: readonly Axis[], accesses: readonly Weighted[]): Axis[] {
+function byStride(
+  axes: readonly Axis[],
+  { accesses, isAtMost }: { readonly accesses: readonly Weighted[]; readonly isAtMost: Compare },
+): Axis[] {
   if (axes.length < 2) return [...axes];
-  const strideOf = (index: Dim, axis: Axis): number => {
-    const stride = coefficientOf(index, axis.symbol);
-    return stride === undefined ? 0 : Math.abs(hintOf(stride));
-  };
-  let primary: Dim | undefined, most = 0;
+  const strideOf = (index: Dim, axis: Axis): Dim => lengthOf(coefficientOf(index, axis.symbol) ?? 0);
+  let primary: { readonly index: Dim; readonly moved: number; readonly weight: Dim } | undefined;
   for (const { index, weight } of accesses) {
-    const score = axes.filter((axis) => strideOf(index, axis) > 0).length * 1e12 + weight;
-    if (score > most) [primary, most] = [index, score];
+    const moved = axes.filter((axis) => strideOf(index, axis) !== 0).length;
+    const isBetter = !primary || moved > primary.moved ||
+      moved === primary.moved && !isAtMost(weight, primary.weight);
+    if (isBetter) primary = { index, moved, weight };
   }
-  if (primary === undefined) return [...axes];
-  const by = primary;
-  const rank = (axis: Axis) => strideOf(by, axis) || Infinity;
-  return axes.map((axis, d) => ({ axis, d, r: rank(axis) }))
-    .sort((p, q) => p.r === q.r ? p.d - q.d : q.r - p.r)
+  if (!primary) return [...axes];
+  const { index } = primary;
+  // Axes along which nothing moves are outermost
+  const isWithin = (p: Dim, q: Dim) => q === 0 || p !== 0 && isAtMost(p, q);
+  return axes.map((axis, d) => ({ axis, d, stride: strideOf(index, axis) }))
+    .sort((p, q) => {
+      const within = isWithin(p.stride, q.stride), around = isWithin(q.stride, p.stride);
+      return within === around ? p.d - q.d : within ? 1 : -1;
+    })
     .map(({ axis }) => axis);
 }

@@ -51,6 +51,22 @@ export function isAtMost(a: Dim, b: Dim): boolean {
   return typeof a === "number" && typeof b === "number" ? a <= b : decide("le", a, b);
 }
 
+/**
+ * a ≤ b in the traced call, for a choice between programs of which each is right for every call. Only a decider whose
+ * calls must all run the program that each would have alone records the answer.
+ */
+export function isPreferred(a: Dim, b: Dim): boolean {
+  const difference = sub(a, b);
+  if (typeof difference === "number") return difference <= 0;
+  const [lo, hi] = boundsOf(difference);
+  if (hi <= 0) return true;
+  if (lo > 0) return false;
+  const outcome = hintOf(difference) <= 0;
+  const [first] = freeSymbols(difference);
+  if (first) deciderOf(first).prefer?.("le", [a, b], outcome);
+  return outcome;
+}
+
 /** a = b without a guard: true or false if provable, undefined if it depends on a symbol. */
 export function provablyEqual(a: Dim, b: Dim): boolean | undefined {
   const difference = sub(a, b);

@@ -25,6 +25,11 @@ export interface Decider {
   simplify?(d: Dim): Dim;
   /** Records that `relation` between `left` and `right` was assumed to be `outcome`. */
   assume(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void;
+  /**
+   * Records the answer to a question that chose between equivalent programs. Absent: calls with another answer may run
+   * the program that was chosen.
+   */
+  prefer?(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void;
 }
 
 /**

@@ -29,8 +29,8 @@ export interface ClassCall {
 const TILE = 32;
 
 /**
- * Magnitudes of sizes, on which the order of loops depends, and so the order of additions. A single program for all
- * would use the order that is best for the sizes seen first.
+ * Magnitudes of sizes, on which the best order of loops depends: a single program for all would use the one that is
+ * best for the sizes seen first. Sums, whose bits depend on it, also assume what their order follows from.
  */
 const MAGNITUDES: readonly number[] = [16, 256, 4096];
 
@@ -171,6 +171,11 @@ export class ClassSizes implements Decider {
 
   assume(relation: Relation, [left, right]: readonly [Dim, Dim], outcome: boolean): void {
     this.#assumptions.push({ relation, difference: sub(left, right), outcome });
+  }
+
+  /** Assumes the answer, so that results do not depend on which call of the class came first. */
+  prefer(...question: Parameters<Decider["assume"]>): void {
+    this.assume(...question);
   }
 
   /**
