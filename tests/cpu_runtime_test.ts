@@ -625,6 +625,8 @@ test("convolutions with few channels a group", () => {
   checkConvolution({ ...base, c: 18, k: 18, groups: 18, h: 4, w: 3, padding: [2, 4], dilation: [1, 2] });
   checkConvolution({ ...base, groups: 1, c: 1, k: 20 });
   checkConvolution({ ...base, groups: 1, c: 20, k: 2, r: 5, s: 1 });
+  checkConvolution({ ...base, groups: 1, c: 1, k: 9, r: 5, s: 5, padding: [2, 3], infinite: true });
+  checkConvolution({ ...base, groups: 2, c: 2, k: 20, h: 9, w: 33, stride: [2, 2], bias: true, type: "f64" });
 });
 
 test("the epilogue of a convolution sees every row of every channel exactly once", () => {
@@ -641,5 +643,6 @@ test("the epilogue of a convolution sees every row of every channel exactly once
   checkConvolution({ n: 2, c: 2, k: 17, h: 60, w: 8, r: 7, s: 7, stride: [2, 2], padding: [3, 3] }, epilogue);
   checkConvolution({ n: 2, c: 20, k: 17, h: 5, w: 8, r: 1, s: 1, stride: [2, 2] }, epilogue);
   checkConvolution({ n: 1, c: 20, k: 17, h: 50, w: 33, r: 1, s: 1 }, epilogue);
+  checkConvolution({ n: 2, c: 1, k: 9, h: 61, w: 40, r: 3, s: 3, padding: [1, 1] }, epilogue);
   checkConvolution({ n: 2, c: 20, k: 20, h: 70, w: 90, r: 3, s: 3, groups: 20, padding: [1, 1] }, epilogue);
 });

@@ -6,7 +6,8 @@
  * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its padding,
  * split into the phases of the stride, so that each tap of the filter reads consecutive elements. Filters of 3×3 by 1
  * and by 2 are transformed (winograd.ts), those over few channels run along rows (conv_rows.ts); those with few output
- * channels (conv_few.ts) and those whose windows do not overlap (conv_points.ts) read images in place.
+ * channels or a single input channel (conv_few.ts, conv_sliding.ts) and those whose windows do not overlap
+ * (conv_points.ts) read images in place.
  */
 import { CHANNEL_LANES } from "./channel_lanes.ts";
 import { CONV_BACKWARD } from "./conv_backward.ts";
@@ -14,6 +15,7 @@ import { CONV_FEW } from "./conv_few.ts";
 import { CONV_POINTS } from "./conv_points.ts";
 import { CONV_POINTS_SPLIT } from "./conv_points_split.ts";
 import { CONV_ROWS } from "./conv_rows.ts";
+import { CONV_SLIDING } from "./conv_sliding.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
 import { LANE_ORDERS } from "./lane_orders.ts";
 import { VECTOR_PRELUDE } from "./prelude.ts";
@@ -309,7 +311,7 @@ export function convSource(type: "float" | "double"): string {
   const head = `#define REAL ${type}\n${type === "float" ? "#define SINGLE 1\n" : ""}`;
   return head + VECTOR_PRELUDE + LANE_ORDERS + CONV_CALL + GEMM_TILES + SPLIT_TILES + CONV_TILES +
     CHANNEL_LANES +
-    WINOGRAD_TILES + WINOGRAD_SCHEMES + CONV_FORWARD + WINOGRAD + WINOGRAD_WEIGHT + CONV_ROWS + CONV_FEW +
-    CONV_POINTS + CONV_POINTS_SPLIT +
+    WINOGRAD_TILES + WINOGRAD_SCHEMES + CONV_FORWARD + WINOGRAD + WINOGRAD_WEIGHT + CONV_ROWS + CONV_SLIDING +
+    CONV_FEW + CONV_POINTS + CONV_POINTS_SPLIT +
     CONV_DISPATCH + CONV_BACKWARD;
 }

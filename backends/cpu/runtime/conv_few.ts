@@ -5,10 +5,12 @@
  * every element or every second one, with zeros for padding; nothing outside the images' memory is read.
  */
 export const CONV_FEW: string = String.raw`
+// Whether rows of the image are read where they are.
+INL bool reads_in_place(const Conv& p) { return p.ss[3] == 1 && p.sw <= 2 && p.ss[0] >= 0 && p.ss[1] >= 0 && p.ss[2] >= 0; }
 // Maximum number of output channels per group that leave register tiles mostly empty, and of those that do with few
 // input channels.
 enum { FEW = 3, FEW_SUMMED = 16 };
-INL bool few_pay(const Conv& p) { return p.kg <= FEW || (p.kg < MR && p.cg <= FEW_SUMMED); }
+INL bool few_pay(const Conv& p) { return p.kg <= FEW || (p.kg < MR && p.cg <= FEW_SUMMED) || (slides(p) && reads_in_place(p) && p.ow >= VL && p.rs[3] == 1); }
 
 // A run of vertically adjacent taps, whose rows are consecutive in a table: the first row, its element for the first
 // column of results, and the first weight. Elements outside the image are masked by the tap's column. If every second
@@ -79,7 +81,7 @@ INL L rows_at_once(L rows) {
 // How the rows of an image are read: every 'step'-th element in place, or from copies with the columns of each phase of
 // the stride adjacent.
 struct RowReading {
-  bool in_place;
+  bool in_place, slides;     // and, if the window slides, all of them at once
   L step, phases, columns;   // of a copy: phases of so many columns
   L rows;                    // that one phase of rows needs for so many rows of results
   L before, behind;          // elements in front of the first column and from it on that are read of a row
@@ -87,7 +89,8 @@ struct RowReading {
 };
 INL RowReading reading_of(const Conv& p, L out_rows) {
   RowReading q;
-  q.in_place = p.ss[3] == 1 && p.sw <= 2 && p.ss[0] >= 0 && p.ss[1] >= 0 && p.ss[2] >= 0;
+  q.in_place = reads_in_place(p);
+  q.slides = q.in_place && slides(p);
   q.step = q.in_place ? p.sw : 1;
   q.phases = q.in_place ? 1 : p.sw;
   q.columns = q.step * most(p.ow, VL) + (p.s - 1) * p.dw / q.phases + VL;
@@ -166,7 +169,7 @@ INL void rows_of(const Conv& p, const RowReading& q, L i, L g, L y0, L rows, con
 
 // The tables of a thread: runs of taps; masks of each vector of columns, and whether it needs them; rows of zeros and
 // copies of rows; rows of the image.
-struct FewTables { Run* run; Runs runs; T* masks; bool* masked; T *zeros, *copies; const T** row; };
+struct FewTables { Run* run; Runs runs; T* masks; bool* masked; T *zeros, *copies, *lanes; const T** row; };
 INL FewTables tables_of(const Conv& p, const RowReading& q) {
   const L taps = p.cg * p.r * p.s, vectors = (p.ow + VL - 1) / VL, rows = p.cg * p.sh * q.rows, front = most(q.before, 0);
   const L row = front + most(q.behind, 0) + q.phases * q.columns + VL;
@@ -178,8 +181,9 @@ INL FewTables tables_of(const Conv& p, const RowReading& q) {
   s.runs = runs_of(p, q, s.run);
   for (L v = 0; v < vectors; v++)
     s.masked[v] = masks_of(p, p.ow >= VL ? least(v * VL, p.ow - VL) : 0, s.masks + v * p.s * VL) && q.in_place;
-  s.zeros = scratch(0, (row + rows * q.phases * q.columns) * sizeof(T));
-  s.copies = s.zeros + row;
+  s.zeros = scratch(0, (row + q.rows * VL + rows * q.phases * q.columns) * sizeof(T));
+  s.lanes = s.zeros + row;
+  s.copies = s.lanes + q.rows * VL;
   fill_row(s.zeros, 0, row);
   s.zeros += front;
   s.runs.zeros = s.zeros;
@@ -205,16 +209,22 @@ INL void few_rows(const Conv& p, const RowReading& q, const FewTables& s, const 
   const T* weight = p.weight + m * p.cg * p.r * p.s;
   const T bias = p.bias ? p.bias[m * p.bias_stride] : (T) 0;
   T* channel = p.result + i * p.rs[0] + m * p.rs[1];
+  const T* image = p.source + i * p.ss[0] + m / p.kg * p.ss[1];
   for (L v = 0; v * VL < p.ow; v++) {
     // The last columns may be computed twice
-    const L x = p.ow >= VL ? least(v * VL, p.ow - VL) : 0;
+    const L x = p.ow >= VL ? least(v * VL, p.ow - VL) : 0, pixels = v * rows * VL;
     T* out = channel + y * p.rs[2] + x * p.rs[3];
+    const auto column = [&](T* to, L length) {
+      if (!q.slides) return column_of_rows(rows, q, s, row, v, x, p.s, weight, bias, to, length);
+      const T* next = image + p.ss[1] + y * p.sh * p.ss[2] + pixels * p.sh * p.sw;
+      slide_of(p.r, p.sw, s.masked[v])(row, q.rows, x * p.sw - p.pw, s.masks + v * p.s * VL, weight, bias, to, length, rows, next, channel + p.rs[1] + y * p.rs[2] + pixels);
+    };
     if (p.rs[3] == 1 && (p.ow >= VL || out + (rows - 1) * p.rs[2] + VL <= room)) {
-      column_of_rows(rows, q, s, row, v, x, p.s, weight, bias, out, p.rs[2]);
+      column(out, p.rs[2]);
       continue;
     }
-    T lanes[TALL * VL];
-    column_of_rows(rows, q, s, row, v, x, p.s, weight, bias, lanes, VL);
+    T* lanes = s.lanes;
+    column(lanes, VL);
     for (L j = 0; j < rows; j++, out += p.rs[2]) {
       if (p.rs[3] == 1 && out + VL <= room) st(out, ld(lanes + j * VL));
       else if (p.ow >= VL) UNROLL for (int l = 0; l < VL; l++) out[l * p.rs[3]] = lanes[j * VL + l];
@@ -223,13 +233,13 @@ INL void few_rows(const Conv& p, const RowReading& q, const FewTables& s, const 
   }
 }
 
-enum { PART_BYTES = 16384 };   // results that the closest cache holds until the epilogue has seen them
+// Results that a near cache holds until the epilogue has seen them; a sliding window reads rows anew for each part.
+enum { PART_BYTES = 16384, SLIDING_BYTES = 65536 };
 static void convolve_few(const Conv& p, L threads) {
-  const L units = p.n * p.groups, bytes = p.oh * p.ow * p.kg * (L) sizeof(T);
-  const L parts = least((p.oh + TALL - 2) / (TALL - 1), most((bytes + PART_BYTES - 1) / PART_BYTES, (4 * threads + units - 1) / units));
+  const L part = slides(p) ? SLIDING_BYTES : PART_BYTES, units = p.n * p.groups, bytes = p.oh * p.ow * p.kg * (L) sizeof(T);
+  const L parts = least((p.oh + TALL - 2) / (TALL - 1), most((bytes + part - 1) / part, (4 * threads + units - 1) / units));
   const L rows = (p.oh + parts - 1) / parts, per_image = (p.oh + rows - 1) / rows;
   const RowReading q = reading_of(p, rows);
-  const L most_at_once = rows_at_once(rows);
   // Whether results of consecutive units are adjacent in memory
   const bool runs_on = p.kg == 1 && p.rs[2] == p.ow && p.rs[1] == p.oh * p.ow && p.rs[0] == p.groups * p.rs[1];
   #pragma omp parallel num_threads(threads) if (threads > 1)
@@ -240,7 +250,7 @@ static void convolve_few(const Conv& p, L threads) {
     const T* behind = p.result + (end / per_image * p.oh + end % per_image * rows) * p.ow;
     for (L w = total * t / nt; w < end; w++) {
       const L y0 = w % per_image * rows, y1 = least(p.oh, y0 + rows), g = w / per_image % p.groups, i = w / per_image / p.groups;
-      const L at_once = y1 - y0 == rows ? most_at_once : rows_at_once(y1 - y0);
+      const L at_once = q.slides ? y1 - y0 : rows_at_once(y1 - y0);
       rows_of(p, q, i, g, y0, y1 - y0, s.zeros, s.copies, s.row);
       for (L next = y0; next < y1; next += at_once) {
         // The last rows may be computed twice
