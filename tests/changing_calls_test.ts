@@ -103,7 +103,7 @@ const WITH_ACCESSORS: Readonly<
   >
 > = {
   "read": [(x, o) => x.mul(o.value).add(o.asked), () => counted(3), 1],
-  "of other values": [(x, o) => x.mul(o.value).add(o.asked), counted, 3],
+  "of other values": [(x, o) => x.mul(o.value).add(o.asked), counted, 2],
   "written": [
     (x, o) => {
       o.value = 5;

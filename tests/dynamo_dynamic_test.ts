@@ -18,7 +18,7 @@ Deno.test("an integer is a constant, then a symbol: 2, 3 and -2 compile, 4 does 
     graphs.push(c.graphs.length);
   }
   assertEquals(graphs, [1, 2, 3, 3]);
-  assertEquals(c.guards().slice(1), ['Number.isInteger(L["n"])', '2 <= L["n"] <= 2147483647']);
+  assertEquals(c.guards().slice(1), ['Number.isInteger(L["n"])', '0 <= L["n"] <= 2147483647']);
 });
 
 Deno.test("a size is a constant, then a symbol; further sizes compile nothing", () => {

@@ -95,13 +95,18 @@ export function isWhole(value: number): boolean {
   return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 }
 
+/** The least and the greatest number that may become an element of an integer type. */
+export function heldBounds(dtype: DType): readonly [number, number] {
+  return [dtype === "uint8" ? -255 : Number(lowest(dtype)), Number(highest(dtype))];
+}
+
 /**
  * Returns whether a number can be an element of a type: integer types hold those between their limits, without a
  * fraction. Negative ones of unsigned types are counted from the end, as in PyTorch.
  */
 export function holds(dtype: DType, value: number | bigint | boolean): boolean {
   if (typeof value === "boolean" || categoryOf(dtype) !== "integer") return true;
-  const low = dtype === "uint8" ? -255 : Number(lowest(dtype)), high = Number(highest(dtype));
+  const [low, high] = heldBounds(dtype);
   if (typeof value === "bigint") return BigInt.asIntN(64, value) === value && value >= low && value <= high;
   // Converted to a number, the greatest int64 is too large by one
   const whole = Math.trunc(value);

@@ -5,7 +5,7 @@
  */
 import { DynError } from "../base/errors.ts";
 import { categoryOf, type DType, type DTypeCategory, isFloat } from "../base/dtype.ts";
-import type { Dim } from "../sym/expr.ts";
+import { type Dim, Sym } from "../sym/expr.ts";
 import { isEqual } from "../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../loops/body.ts";
@@ -327,7 +327,8 @@ export const DIVISOR = { late: true, loadable: "nonzero" } as const;
 
 /** Throws if integers are divided by the number 0. */
 export function checkDivisor(dtype: DType, other: OperandOf<TensorMeta>): void {
-  if (!isFloat(dtype) && (other === 0 || other === false)) {
+  const isZero = () => other === false || ((typeof other === "number" || other instanceof Sym) && isEqual(other, 0));
+  if (!isFloat(dtype) && isZero()) {
     throw new DynError(`Expected a nonzero divisor for integers but found ${String(other)}`);
   }
 }

@@ -7,6 +7,7 @@ import {
   complexType,
   type DType,
   getDefaultDtype,
+  heldBounds,
   holds,
   isComplex,
   isDifferentiable,
@@ -15,6 +16,7 @@ import {
   promoteTypes,
 } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import { isLess } from "../sym/decide.ts";
 import { type Dim, Sym } from "../sym/expr.ts";
 import type { Body, Operand } from "../loops/body.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
@@ -37,7 +39,11 @@ export function isScalar(value: unknown): value is Scalar | Dim {
 
 /** Throws DynError for a number that a type cannot hold. */
 export function checkHeld(value: unknown, dtype: DType): void {
-  if ((typeof value !== "number" && typeof value !== "bigint") || holds(dtype, value)) return;
+  if (value instanceof Sym) {
+    if (categoryOf(dtype) !== "integer") return;
+    const [low, high] = heldBounds(dtype);
+    if (!isLess(value, low) && !isLess(high, value)) return;
+  } else if ((typeof value !== "number" && typeof value !== "bigint") || holds(dtype, value)) return;
   throw new DynError(`Expected a number that ${dtype} holds but found ${value}`);
 }
 

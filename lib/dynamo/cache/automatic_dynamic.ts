@@ -26,6 +26,15 @@ interface NumberHistory {
   readonly changed: boolean;
 }
 
+/** Positions in lists and collections, and keys of Maps, within the text of a place. */
+const POSITIONS = /\[\d+\]|\(\d+\)|(?<=\.get)\("(?:[^"\\]|\\.)*"\)/g;
+
+/** The text of a place without its position in a list; null: it is in none. */
+function listOf(place: string): string | null {
+  const list = place.replace(POSITIONS, "[*]");
+  return list === place ? null : list;
+}
+
 /** A query about a place, with the value found there now. */
 export type Asked =
   | { readonly kind: "number"; readonly place: string; readonly value: Changing }
@@ -34,8 +43,14 @@ export type Asked =
   | { readonly kind: "prototype"; readonly place: string; readonly value: object }
   | { readonly kind: "shape"; readonly place: string; readonly value: readonly number[] };
 
+/**
+ * Whether a number or another primitive has changed; "alike": it has not, or is new, but another element of the same
+ * list has.
+ */
+export type NumberChange = boolean | "alike";
+
 /** Whether a place has changed; for a shape, each dimension. */
-export type Answer = boolean | readonly boolean[];
+export type Answer = NumberChange | readonly boolean[];
 
 /** The last known state of an object. */
 interface ObjectHistory {
@@ -60,6 +75,8 @@ const MOST_FAILED = 4;
 /** The recorded changes of one function. */
 export class ChangeHistory {
   #numbers = new Map<string, NumberHistory>();
+  /** The lists of which an element has changed. */
+  #lists = new Set<string>();
   #objects = new Map<string, ObjectHistory>();
   /** The classes seen last at each place. Their texts are parts of their modules' texts. */
   #prototypes = new Map<string, readonly (ObjectHistory & { readonly text: string | null })[]>();
@@ -84,18 +101,26 @@ export class ChangeHistory {
   constructor(private readonly profile: DynamicProfile) {}
 
   /** Records a number or another primitive; returns whether it has had another value before. */
-  numberChanges(source: string, value: Changing): boolean {
+  numberChanges(source: string, value: Changing): NumberChange {
     const known = this.#numbers.get(source);
-    const changed = known === undefined
+    const own = known === undefined
       ? this.profile.changed(source, null)
       : known.changed || !Object.is(known.last, value);
-    if (changed && known && !known.changed) {
+    const list = listOf(source), changed = own || (list !== null && this.#lists.has(list) && "alike");
+    if (own && list !== null) this.#lists.add(list);
+    if (own && known && !known.changed) {
       this.profile.note(source, null);
       logs.emit("dynamic", () => `automatic dynamic ${source}: ${String(known.last)} -> ${String(value)}`);
     }
-    this.#numbers.set(source, { last: value, changed });
+    this.#numbers.set(source, { last: value, changed: own });
     this.asked?.push({ kind: "number", place: source, value, changed });
     return changed;
+  }
+
+  /** Records that the guard on a constant has failed at a place: the list it is in has changed before it is read. */
+  constantFailed(place: string): void {
+    const list = listOf(place);
+    if (list !== null) this.#lists.add(list);
   }
 
   /** Records an object; returns whether there has been another one before. */
@@ -193,7 +218,8 @@ export class ChangeHistory {
    */
   agrees(former: readonly (Asked & { readonly changed: Answer })[]): boolean {
     const numbers = this.#numbers, objects = this.#objects, shapes = this.#shapes;
-    const prototypes = this.#prototypes;
+    const prototypes = this.#prototypes, lists = this.#lists;
+    this.#lists = new Set(lists);
     this.#prototypes = new Map(prototypes);
     this.#numbers = new Map(numbers);
     this.#objects = new Map(objects);
@@ -202,6 +228,7 @@ export class ChangeHistory {
       JSON.stringify(this.#answer(asked)) === JSON.stringify(asked.changed);
     if (former.every(isSame)) return true;
     this.#numbers = numbers;
+    this.#lists = lists;
     this.#objects = objects;
     this.#prototypes = prototypes;
     this.#shapes = shapes;
@@ -241,6 +268,7 @@ export class ChangeHistory {
 
   clear(): void {
     this.#numbers.clear();
+    this.#lists.clear();
     this.#objects.clear();
     this.#prototypes.clear();
     this.#shapes.clear();

@@ -29,7 +29,7 @@ import { watchNextRun } from "../frame/bindings.ts";
 import { captureMany } from "../frame/capture.ts";
 import { isUntilTask } from "../frame/inspector.ts";
 import { VariablesPending } from "../functions/functions.ts";
-import { ChangeHistory } from "./automatic_dynamic.ts";
+import { ChangeHistory, isChanging } from "./automatic_dynamic.ts";
 import { profileOf } from "./dynamic_profile.ts";
 import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
 import {
@@ -411,7 +411,8 @@ export class Unit {
   /** The reasons why entries do not serve a call. */
   #mismatches(self: unknown, args: readonly unknown[]): Mismatch[] {
     return this.entries.map((entry) => {
-      const guard = entry.guards[entry.check(self, args)];
+      const guard = entry.guards[entry.check(self, args)], fact = guard?.fact;
+      if (fact?.kind === "constant" && isChanging(fact.value)) this.history.constantFailed(fact.source.name);
       if (guard) return mismatchOf(guard, { self, args }, entry.reader);
       const text = "a guard could not be evaluated";
       return { subject: text, expected: text, found: null, change: "other", user: null, guard: text };

@@ -417,7 +417,7 @@ function readAsked(form: Plain, { args }: TracedCall, by: ByNumber): Asked & { r
 }
 
 function answerIn(form: Plain | undefined): Answer {
-  return typeof form === "boolean" ? form : listIn(form).map((each) => each === true);
+  return typeof form === "boolean" || form === "alike" ? form : listIn(form).map((each) => each === true);
 }
 
 function compileAgain(unit: Unit, form: { readonly [key: string]: Plain }, by: ByNumber) {

@@ -106,7 +106,7 @@ function describe(value: Value): string {
     case "constant":
       return valueText(value.value);
     case "number":
-      return `${value.dim ?? hostText(value.expression, hostLeafText)} (${value.hint} in this call)`;
+      return `${value.integer ?? hostText(value.expression, hostLeafText)} (${value.hint} in this call)`;
     case "item":
       return value.tensor ? `an element of ${describe(value.tensor)}` : `a ${value.type} of the graph`;
     case "tensor":

@@ -31,7 +31,7 @@ const getOwnPropertyDescriptor = Reflect.getOwnPropertyDescriptor;
 
 /** Returns whether a value is an array. */
 export const isArray: (value: unknown) => boolean = Array.isArray;
-export const isInteger: (value: unknown) => boolean = Number.isInteger;
+export const isInteger = (value: unknown): boolean => Number.isInteger(value) && !Object.is(value, -0);
 export const hasOwn: (object: object, key: PropertyKey) => boolean = Object.hasOwn;
 export const isProxy: (value: unknown) => boolean = types.isProxy;
 /** Returns whether a value is a generator, async ones included. */

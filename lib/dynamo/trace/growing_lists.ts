@@ -113,10 +113,10 @@ export function lastElements(m: Interpreter, array: ObjectValue, count: number):
 export function elementAtNumber(m: Interpreter, list: Value, key: Value): Value | null {
   if (key.kind !== "number" || list.kind !== "object") return null;
   if (list.exotic.kind === "bytes") return numberAtNumber(m, list, key);
-  if (key.dim === null) return null;
+  if (key.integer === null) return null;
   const growing = growingOf(m, list), length = growing && lengthOfGrowing(m, growing);
-  if (length?.kind === "number" && length.dim !== null) {
-    const count = sub(length.dim, key.dim);
+  if (length?.kind === "number" && length.integer !== null) {
+    const count = sub(length.integer, key.integer);
     if (typeof count === "number") return elementFromEnd(m, list, count);
   }
   return elementAtPlace(m, list, key);
@@ -143,8 +143,8 @@ export function putAtEnd(
  * be found by their indices.
  */
 export function elementsBetween(m: Interpreter, list: ObjectValue, from: Value, to: Value): Value[] | null {
-  if (from.kind !== "number" || to.kind !== "number" || from.dim === null || to.dim === null) return null;
-  const count = sub(to.dim, from.dim), found: Value[] = [];
+  if (from.kind !== "number" || to.kind !== "number" || from.integer === null || to.integer === null) return null;
+  const count = sub(to.integer, from.integer), found: Value[] = [];
   if (typeof count !== "number" || count < 1 || count > MOST_LAST) return null;
   const length = m.plainProperty(list, "length");
   if (from.hint < 0 || length === null) return null;

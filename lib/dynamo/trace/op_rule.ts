@@ -70,7 +70,7 @@ export function resolveArguments(m: Interpreter, site: OpCallSite): ResolvedCall
     const all = site.args.map((value) => toGiven(m, site, value, form));
     return attempt(() => {
       const { given, inplace } = splitInplace(definition, all);
-      const parsed = parseCall(definition, given, isGraphValue, anyNumber);
+      const parsed = withSizes(m, definition, parseCall(definition, given, isGraphValue, anyNumber));
       return { parsed: onDefaultDevice(definition, parsed), inplace };
     });
   };
@@ -89,6 +89,18 @@ export function resolveArguments(m: Interpreter, site: OpCallSite): ResolvedCall
   if (!site.args.some((value) => mentions(m, value, "number"))) refuseCall(messageOf(symbolic.error));
   const known = parse("specialized");
   return known.ok ? known.value : refuseCall(messageOf(known.error));
+}
+
+/** The arguments with integers of the program as sizes, except where they are operands. */
+function withSizes(m: Interpreter, { params }: OpDefinition, args: Resolved): Resolved {
+  const { integers } = m.output;
+  const asSize = (value: Argument<GraphValue>): Argument<GraphValue> => {
+    if (value instanceof Sym) return integers.asSize(value);
+    return isSizes(value) ? value.map((each) => integers.asSize(each)) : value;
+  };
+  return Object.fromEntries(
+    Object.entries(args).map(([name, value]) => [name, params[name]?.kind === "operand" ? value : asSize(value)]),
+  );
 }
 
 /** The metadata of the results. */
@@ -218,8 +230,8 @@ function toGiven(m: Interpreter, site: OpCallSite, value: Value, form: NumberFor
     case "number":
       if (form === "specialized") return specializeNumber(m.output, value).value;
       if (definition.checksNumbers) return specializeNumber(m.output, value).value;
-      if (value.dim !== null) return value.dim;
-      return takesOperands(definition) ? forms.number(value) : specializeNumber(m.output, value).value;
+      if (takesOperands(definition)) return value.integer ?? value.dim ?? forms.number(value);
+      return value.dim ?? specializeNumber(m.output, value).value;
     case "item":
       if ((!config.captureScalarOutputs && value.tensor) || definition.checksNumbers) {
         return breakGraph("tensorItem", `the number is an argument of ${definition.name}`);

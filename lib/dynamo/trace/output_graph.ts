@@ -8,6 +8,7 @@ import { callInstead, type TracedUpdate } from "../../graph/captured_module.ts";
 import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { isUnbacked } from "../../sym/decide.ts";
+import { Integers } from "../../sym/integers.ts";
 import { ShapeEnv } from "../../sym/shape_env.ts";
 import type { SizeGuard, SizeSource } from "../../sym/size_guards.ts";
 import { sizeBindings, symbolsOf } from "../../graph/sizes.ts";
@@ -86,6 +87,7 @@ export class OutputGraph {
   readonly inputs: GraphInput[] = [];
   readonly guards: Guard[] = [];
   readonly sizes: ShapeEnv = new ShapeEnv((symbols) => this.#noteSizes(symbols));
+  readonly integers: Integers = new Integers(this.sizes);
   /** The line that created each symbol, then the first one that assumed something about it. */
   readonly #sizePlaces = new Map<Sym, { place: SourcePosition | null; assumed: boolean }>();
   /** The traced tensor of each node. */

@@ -81,7 +81,8 @@ const FILLS: ReadonlyMap<string, number> = new Map([["full", 1], ["fullLike", 1]
 function filledInGraph(m: Interpreter, target: CallTarget, args: readonly Value[]): Value | null {
   const at = FILLS.get(target.definition.name) ?? -1, value = args[at], [first] = args;
   if (value?.kind !== "item" && value?.kind !== "number") return null;
-  if (((value.kind === "item" ? value.number : value)?.dim ?? null) !== null) return null;
+  const whole = value.kind === "item" ? value.number?.dim : value.integer ?? value.dim;
+  if ((whole ?? null) !== null) return null;
   const options = args.slice(at + 1).find((each) => each.kind === "object");
   const given = options?.kind === "object" ? m.plainProperty(options, "dtype") : null;
   const named = given?.kind === "constant" && typeof given.value === "string" ? given.value : null;

@@ -6,9 +6,26 @@ import type { Node } from "../../graph/node.ts";
 import type { Dim, Relation } from "../../sym/expr.ts";
 import type { HostExpression } from "./host_number.ts";
 
+/** What is known of a number beside its value. */
+export interface NumberFacts {
+  /** Its value as an integer that may be 0, 1 or negative; null: it may be none. By default the size. */
+  readonly integer?: Dim | null;
+  /** Set for a quotient, for Math.floor and Math.trunc. */
+  readonly quotient?: Quotient | null;
+}
+
+/** The operands of a quotient, as far as integer division is that of the language. */
+export interface Quotient {
+  readonly integers: readonly [Dim, Dim] | null;
+  /** The operands as sizes. */
+  sizes(): readonly [Dim, Dim] | null;
+}
+
 /** A number that the caller passes, or that is computed from such numbers. */
 export class NumberValue {
   readonly kind = "number";
+  readonly integer: Dim | null;
+  readonly quotient: Quotient | null;
   #dim: Dim | null | (() => Dim | null);
 
   constructor(
@@ -18,10 +35,11 @@ export class NumberValue {
     readonly hint: number,
     /** Its value as a size, or a function that determines it on demand, if that relies on a condition. */
     dim: Dim | null | (() => Dim | null),
-    /** Set for a quotient of two sizes: the operands, for Math.floor and Math.trunc. */
-    readonly quotient: readonly [Dim, Dim] | null = null,
+    { integer = typeof dim === "function" ? null : dim, quotient = null }: NumberFacts = {},
   ) {
     this.#dim = dim;
+    this.integer = integer;
+    this.quotient = quotient;
   }
 
   /** Its value as a size, if it is an integer from which sizes may be computed. */

@@ -19,7 +19,7 @@ import {
   shared,
 } from "./host_number.ts";
 import { constant, type ConstantValue, type Value } from "./value.ts";
-import { NumberValue } from "./number_value.ts";
+import { type NumberFacts, NumberValue } from "./number_value.ts";
 
 const EXACT = 2 ** 53;
 /** Larger expressions are written once; sizes become constants. */
@@ -90,6 +90,7 @@ function hostOfDim(output: OutputGraph, dim: Dim): HostExpression {
 
 /** Makes a number a constant of the trace, with a guard that it keeps its value. */
 export function specializeNumber(output: OutputGraph, value: NumberValue): ConstantValue {
+  if (value.integer !== null) return constant(specialize(output.integers.current(value.integer)));
   if (value.dim !== null) return constant(specialize(value.dim));
   output.guard({ kind: "expression", expression: value.expression, expected: value.hint });
   return constant(value.hint);
@@ -109,11 +110,13 @@ function hintOfNumber(value: Numeric): number {
   return value.value;
 }
 
-function dimOf(value: Numeric): Dim | null {
-  if (value.kind === "number") return value.dim;
-  const { value: number } = value;
-  return typeof number === "number" && Number.isSafeInteger(number) && !Object.is(number, -0) ? number : null;
+function constantSize({ value }: ConstantValue): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && !Object.is(value, -0) ? value : null;
 }
+
+const dimOf = (value: Numeric): Dim | null => value.kind === "number" ? value.dim : constantSize(value);
+const integerOf = (value: Numeric): Dim | null =>
+  value.kind === "number" ? value.integer : constantSize(value);
 
 /** A size within which integer arithmetic is exact. */
 function exact(dim: Dim): Dim | null {
@@ -123,19 +126,45 @@ function exact(dim: Dim): Dim | null {
   return upper === Infinity && lower >= 0 ? dim : null;
 }
 
-function make(
-  output: OutputGraph,
-  expression: HostExpression,
-  hint: number,
-  dim: Dim | null,
-  quotient: readonly [Dim, Dim] | null = null,
-): Value {
-  const sound = soundDim(dim, hint);
-  if (typeof sound === "number") return constant(hint);
-  const value = new NumberValue(expression, hint, sound, quotient);
+/** Integer arithmetic that yields the same as that of the language, -0 included; null if it may not. */
+type Combine = (operands: readonly Dim[]) => Dim | null;
+
+const NEVER: Combine = () => null;
+
+/** A number to be made: its value as an integer, and as a size on demand. */
+interface Made extends NumberFacts {
+  readonly expression: HostExpression;
+  readonly hint: number;
+  readonly integer: Dim | null;
+  readonly dim: () => Dim | null;
+}
+
+function make(output: OutputGraph, { expression, hint, dim, ...facts }: Made): Value {
+  const { integer } = facts;
+  if (typeof integer === "number") return constant(hint);
+  const value = new NumberValue(expression, hint, dim, facts);
   if (expressionSize(expression, LARGEST) < LARGEST) return value;
-  const once = sound === null ? shared(expression) : null;
-  return once ? new NumberValue(once, hint, null, quotient) : specializeNumber(output, value);
+  const once = integer === null ? shared(expression) : null;
+  return once ? new NumberValue(once, hint, dim, facts) : specializeNumber(output, value);
+}
+
+/** A number computed from others. */
+interface Computed {
+  readonly expression: HostExpression;
+  readonly hint: number;
+  readonly of: readonly Numeric[];
+  readonly combine: Combine;
+}
+
+function compute(output: OutputGraph, { expression, hint, of, combine }: Computed): Value {
+  const apply = (operands: readonly (Dim | null)[]) => {
+    const known = operands.filter((each) => each !== null);
+    return known.length === operands.length ? soundDim(combine(known), hint) : null;
+  };
+  const integer = apply(of.map(integerOf));
+  const dim = () =>
+    integer === null ? apply(of.map(dimOf)) : soundDim(output.integers.asSize(integer), hint);
+  return make(output, { expression, hint, integer, dim });
 }
 
 /** A size that stands for a number with this hint, or null. */
@@ -144,93 +173,90 @@ function soundDim(dim: Dim | null, hint: number): Dim | null {
   return kept !== null && hintOf(kept) === hint && !Object.is(hint, -0) ? kept : null;
 }
 
+/** The operators whose integer arithmetic has a rule. */
+const COMBINE: Readonly<Partial<Record<HostBinary, Combine>>> = {
+  "+": ([a = 0, b = 0]) => add(a, b),
+  "-": ([a = 0, b = 0]) => sub(a, b),
+  // 0 · negative is −0: only products of nonzero factors, and of others that are not negative, are sizes
+  "*": ([a = 0, b = 0]) =>
+    nonZero(a) && nonZero(b) || nonNegative(a) && nonNegative(b) || isCount(a) || isCount(b) ? mul(a, b) : null,
+  "%": (operands) => areQuotient(operands) ? mod(...operands) : null,
+  "**": ([a = 0, b = 0]) => b === 2 && nonZero(a) ? mul(a, a) : b === 1 ? a : null,
+};
+
 /** A binary operator on two numbers, at least one of which is not a constant. */
 export function binaryNumbers(
   output: OutputGraph,
   operator: HostBinary,
-  [left, right]: readonly [Numeric, Numeric],
+  of: readonly [Numeric, Numeric],
 ): Value {
-  const a = hintOfNumber(left), b = hintOfNumber(right);
+  const [left, right] = of;
   const expression: HostExpression = {
     kind: "binary",
     operator,
     left: expressionOf(left),
     right: expressionOf(right),
   };
-  const da = dimOf(left), db = dimOf(right);
-  const hint = applyBinary(operator, a, b);
-  if (typeof hint === "boolean") return compare(output, expression, { operator, hint, da, db });
-  switch (operator) {
-    case "+":
-      return make(output, expression, hint, da !== null && db !== null ? add(da, db) : null);
-    case "-":
-      return make(output, expression, hint, da !== null && db !== null ? sub(da, db) : null);
-    case "*": {
-      // 0 · negative is −0: only products of nonzero factors are sizes
-      const safe = da !== null && db !== null &&
-        (nonZero(da) && nonZero(db) || nonNegative(da) && nonNegative(db));
-      return make(output, expression, hint, safe ? mul(da, db) : null);
-    }
-    case "/": {
-      const quotient = da !== null && db !== null && nonNegative(da) && positive(db)
-        ? [da, db] as const
-        : null;
-      if (!quotient || !Number.isInteger(hint)) return make(output, expression, hint, null, quotient);
-      const whole = floorDiv(quotient[0], quotient[1]), rest = mod(quotient[0], quotient[1]);
-      if (rest === 0) return make(output, expression, hint, whole, quotient);
-      // Exact if the remainder is 0, which is guarded only once a size is needed: Math.floor needs none.
-      const value = make(output, expression, hint, null, quotient);
-      if (value.kind !== "number") return value;
-      const found = () => isEqual(rest, 0) ? soundDim(whole, hint) : null;
-      return new NumberValue(value.expression, hint, found, quotient);
-    }
-    case "%":
-      return make(
-        output,
-        expression,
-        hint,
-        da !== null && db !== null && nonNegative(da) && positive(db) ? mod(da, db) : null,
-      );
-    case "**": {
-      const power = db === 2 && da !== null && nonZero(da) ? mul(da, da) : db === 1 ? da : null;
-      return make(output, expression, hint, power);
-    }
-    default:
-      return make(output, expression, hint, null);
-  }
+  const hint = applyBinary(operator, hintOfNumber(left), hintOfNumber(right));
+  if (typeof hint === "boolean") return compare(output, expression, { operator, hint, of });
+  if (operator === "/") return divide(output, { expression, hint, of });
+  return compute(output, { expression, hint, of, combine: COMBINE[operator] ?? NEVER });
+}
+
+function divide(output: OutputGraph, { expression, hint, of }: Omit<Computed, "combine">): Value {
+  const operands = (sizeOf: (number: Numeric) => Dim | null): readonly [Dim, Dim] | null => {
+    const known = of.map(sizeOf).filter((each) => each !== null);
+    return areQuotient(known) ? known : null;
+  };
+  const integers = operands(integerOf);
+  const sizes = () => operands(dimOf);
+  const isExact = integers !== null && mod(...integers) === 0;
+  const integer = isExact ? soundDim(floorDiv(...integers), hint) : null;
+  // Exact if the remainder is 0, which is guarded only once a size is needed: Math.floor needs none.
+  const dim = () => {
+    const known = Number.isInteger(hint) ? sizes() : null;
+    return known && isEqual(mod(...known), 0) ? soundDim(floorDiv(...known), hint) : null;
+  };
+  return make(output, { expression, hint, integer, dim, quotient: { integers, sizes } });
 }
 
 const nonZero = (d: Dim): boolean => boundsOf(d)[0] > 0 || boundsOf(d)[1] < 0;
-const positive = (d: Dim): boolean => boundsOf(d)[0] > 0;
 const nonNegative = (d: Dim): boolean => boundsOf(d)[0] >= 0;
+const isCount = (d: Dim): boolean => typeof d === "number" && d > 0;
+
+/** Returns whether integer division and remainder of operands are those of the language. */
+function areQuotient(operands: readonly Dim[]): operands is readonly [Dim, Dim] {
+  const [a, b] = operands;
+  return a !== undefined && b !== undefined && nonNegative(a) && boundsOf(b)[0] > 0;
+}
 
 interface Comparison {
   readonly operator: HostBinary;
   readonly hint: boolean;
-  readonly da: Dim | null;
-  readonly db: Dim | null;
+  readonly of: readonly [Numeric, Numeric];
 }
 
 /** Decides a comparison and guards that the outcome stays the same. */
 function compare(
   output: OutputGraph,
   expression: HostExpression,
-  { operator, hint, da, db }: Comparison,
+  { operator, hint, of }: Comparison,
 ): Value {
-  if (da !== null && db !== null) {
+  const [a = null, b = null] = of.map(integerOf).map((each) => each && output.integers.current(each));
+  if (a !== null && b !== null) {
     switch (operator) {
       case "===":
-        return constant(isEqual(da, db));
+        return constant(isEqual(a, b));
       case "!==":
-        return constant(!isEqual(da, db));
+        return constant(!isEqual(a, b));
       case "<":
-        return constant(isLess(da, db));
+        return constant(isLess(a, b));
       case ">":
-        return constant(isLess(db, da));
+        return constant(isLess(b, a));
       case "<=":
-        return constant(isAtMost(da, db));
+        return constant(isAtMost(a, b));
       case ">=":
-        return constant(isAtMost(db, da));
+        return constant(isAtMost(b, a));
       default:
     }
   }
@@ -241,65 +267,56 @@ function compare(
 /** A unary operator. */
 export function unaryNumber(output: OutputGraph, operator: "-" | "+" | "~", operand: NumberValue): Value {
   const expression: HostExpression = { kind: "unary", operator, operand: operand.expression };
+  const of = [operand];
   switch (operator) {
     case "+":
       return operand;
-    case "-":
-      return make(
-        output,
-        expression,
-        -operand.hint,
-        operand.dim !== null && nonZero(operand.dim) ? mul(operand.dim, -1) : null,
-      );
+    case "-": {
+      const combine: Combine = ([a = 0]) => nonZero(a) ? mul(a, -1) : null;
+      return compute(output, { expression, hint: -operand.hint, of, combine });
+    }
     case "~":
-      return make(output, expression, ~operand.hint, null);
+      return compute(output, { expression, hint: ~operand.hint, of, combine: NEVER });
     default:
       return operator satisfies never;
   }
 }
 
+/** The functions of Math whose integer arithmetic has a rule. */
+const COMBINE_MATH: Readonly<Partial<Record<HostMath, Combine>>> = {
+  floor: ([a = 0]) => a,
+  trunc: ([a = 0]) => a,
+  ceil: ([a = 0]) => a,
+  round: ([a = 0]) => a,
+  abs: ([a = 0]) => nonNegative(a) ? a : null,
+  min: (all) => all.length > 0 ? all.reduce((x, y) => min(x, y)) : null,
+  max: (all) => all.length > 0 ? all.reduce((x, y) => max(x, y)) : null,
+};
+
 /** A function of Math on numbers, at least one of which is not a constant; null if it is not modelled. */
-export function mathNumbers(output: OutputGraph, name: string, args: readonly Numeric[]): Value | null {
+export function mathNumbers(output: OutputGraph, name: string, of: readonly Numeric[]): Value | null {
   if (!isHostMath(name)) return null;
   const fn: unknown = Reflect.get(Math, name);
   invariant(typeof fn === "function", `Expected Math.${name}`);
-  const hint: unknown = Reflect.apply(fn, Math, args.map(hintOfNumber));
+  const hint: unknown = Reflect.apply(fn, Math, of.map(hintOfNumber));
   invariant(typeof hint === "number", `Expected a number from Math.${name}`);
-  const expression: HostExpression = { kind: "math", name, args: args.map(expressionOf) };
-  const [first] = args;
-  if ((name === "floor" || name === "trunc") && first?.kind === "number" && first.quotient) {
-    return make(output, expression, hint, floorDiv(first.quotient[0], first.quotient[1]));
+  const expression: HostExpression = { kind: "math", name, args: of.map(expressionOf) };
+  const [first] = of, quotient = first?.kind === "number" ? first.quotient : null;
+  if ((name !== "floor" && name !== "trunc") || !quotient) {
+    return compute(output, { expression, hint, of, combine: COMBINE_MATH[name] ?? NEVER });
   }
-  const dims = args.map(dimOf);
-  switch (name) {
-    case "floor":
-    case "trunc":
-      return make(output, expression, hint, dims[0] ?? null);
-    case "ceil":
-    case "round":
-      return make(output, expression, hint, dims[0] ?? null);
-    case "abs":
-      return make(
-        output,
-        expression,
-        hint,
-        dims[0] !== null && dims[0] !== undefined && nonNegative(dims[0]) ? dims[0] : null,
-      );
-    case "min":
-    case "max": {
-      const all = dims.filter((d) => d !== null);
-      const combine = name === "min" ? min : max;
-      const dim = all.length === dims.length && all.length > 0 ? all.reduce((x, y) => combine(x, y)) : null;
-      return make(output, expression, hint, dim);
-    }
-    default:
-      return make(output, expression, hint, null);
-  }
+  const whole = (operands: readonly [Dim, Dim] | null) => operands && soundDim(floorDiv(...operands), hint);
+  return make(output, {
+    expression,
+    hint,
+    integer: whole(quotient.integers),
+    dim: () => whole(quotient.sizes()),
+  });
 }
 
 /** Returns whether a number is truthy, guarded. */
 export function numberIsTruthy(output: OutputGraph, value: NumberValue): boolean {
-  if (value.dim !== null) return !isEqual(value.dim, 0);
+  if (value.integer !== null) return !isEqual(output.integers.current(value.integer), 0);
   const truthy = value.hint !== 0 && !Number.isNaN(value.hint);
   const nonZeroTest: HostExpression = {
     kind: "binary",
@@ -322,7 +339,7 @@ export function numberIsTruthy(output: OutputGraph, value: NumberValue): boolean
 export interface NumberLeaf {
   readonly hint: number;
   readonly expression: HostExpression;
-  readonly dim?: NumberValue["dim"];
+  readonly integer?: NumberValue["integer"];
 }
 
 const math = (name: HostMath, ...args: HostExpression[]): HostExpression => ({ kind: "math", name, args });
@@ -338,8 +355,8 @@ export function relyOnWholeness(
   const isFraction = ({ hint }: NumberLeaf) => !isWhole(hint);
   if (numbers.some((each) => each.expression.kind === "literal" && isFraction(each))) return;
   const decisive = numbers.find(isFraction);
-  for (const { expression, hint, dim } of decisive ? [decisive] : numbers) {
-    if (dim || isWholeNumber(expression) || expression.kind === "literal") continue;
+  for (const { expression, hint, integer = null } of decisive ? [decisive] : numbers) {
+    if (integer !== null || isWholeNumber(expression) || expression.kind === "literal") continue;
     const nearest = math("max", LEAST, math("min", GREATEST, math("trunc", expression)));
     // Subtracting the nearest integer of int64 yields 0 for these alone, and NaN for NaN
     const rest: HostExpression = { kind: "binary", operator: "-", left: expression, right: nearest };

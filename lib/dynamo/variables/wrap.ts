@@ -10,6 +10,8 @@ import { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
+import { isSmallInteger } from "../../sym/integers.ts";
+import type { SizeSource } from "../../sym/size_guards.ts";
 import { type ChangeHistory, type DynamicMode } from "../cache/automatic_dynamic.ts";
 import { type DimensionMark, dimensionsMarked, markOf } from "../cache/dimension_marks.ts";
 import type { ShapeMarks } from "../cache/shapes_spec.ts";
@@ -149,7 +151,7 @@ export class Wrapper {
   lengthChanges(length: number, place: Source): boolean {
     // Caching the answer requires looking for the place
     this.output.rememberSource(place);
-    return this.settings.history.numberChanges(place.name, length);
+    return this.settings.history.numberChanges(place.name, length) === true;
   }
 
   /** The length of a list, if it differs between calls; null: it is a constant. */
@@ -174,21 +176,17 @@ export class Wrapper {
     if (said === "static" || (dynamic === "never" && said !== "dynamic")) {
       return this.#constant(value, source);
     }
-    const changes = history.numberChanges(source.name, value) || said !== null;
+    const change = history.numberChanges(source.name, value), changes = change !== false || said !== null;
     if (history.isFixed(source.name)) return this.#constant(value, source);
-    const isSize = Number.isInteger(value) && Math.abs(value) <= 0x7fffffff;
-    if (isSize) {
-      const special = value === 0 || value === 1;
-      if (special || !(changes || dynamic === "always")) return this.#constant(value, source);
-      this.output.rememberSource(source);
-      this.output.guard({ kind: "integer", source });
-      const range = value > 0 ? [2, 0x7fffffff] as const : [-0x7fffffff, -1] as const;
-      const dim = this.output.sizes.createSize(
-        { base: source.name, part: { kind: "value" } },
-        value,
-        { range, duck: false },
-      );
-      return new NumberValue({ kind: "source", source }, value, dim);
+    if (isSmallInteger(value)) {
+      if (!changes && dynamic !== "always") return this.#constant(value, source);
+      const { output } = this, place: SizeSource = { base: source.name, part: { kind: "value" } };
+      output.rememberSource(source);
+      output.guard({ kind: "integer", source });
+      const variesAsSize = change === true || said !== null || dynamic === "always";
+      const integer = output.integers.create(place, { hint: value, variesAsSize });
+      const dim = () => output.integers.asSize(integer);
+      return new NumberValue({ kind: "source", source }, value, dim, { integer });
     }
     if (!changes || Number.isNaN(value)) return this.#constant(value, source);
     this.output.guard({ kind: "type", source, type: "number" });
