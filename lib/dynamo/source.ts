@@ -4,9 +4,11 @@
  * print as PyTorch's do, `L["x"].weight`.
  */
 
+import { invariant } from "../base/errors.ts";
 import type { Tagged } from "../base/tagged.ts";
 import type { LiveCell } from "./frame/info.ts";
 import type { BytesPart } from "./guards/bytes.ts";
+import { type HostExpression, type HostLeaf, hostText } from "./variables/host_number.ts";
 import { type Primitive, primitiveText } from "./variables/primitive.ts";
 
 export type { LiveCell };
@@ -32,8 +34,8 @@ interface Places {
   prototype: { base: Source };
   /** A private member, read from inside its class. */
   private: { base: Source; access: PrivateReader };
-  /** The element of a list at an index that is a multiple of a number found elsewhere, plus a constant. */
-  element: { base: Source; at: Source; factor: number; offset: number };
+  /** The element of a list at an index that each call computes. */
+  element: { base: Source; at: HostExpression };
   /**
    * The key or value of the entry at a position of a Map, or the member of a Set; for a loop's iterator over a list,
    * the item some steps ahead, the element there, or its index; for one over a Map, a Set or a string, the remaining
@@ -194,13 +196,15 @@ export function accessorSource(base: Source, key: string | symbol, part: "get" |
 }
 
 /** The element of a list at an index that may differ between calls. */
-export function elementSource(
-  base: Source,
-  { at, factor, offset }: Pick<Extract<Source, { kind: "element" }>, "at" | "factor" | "offset">,
-): Source {
-  const times = factor === 1 ? "" : ` * ${factor}`;
-  const more = offset === 0 ? "" : offset > 0 ? ` + ${offset}` : ` - ${-offset}`;
-  return { kind: "element", name: `${base.name}[${at.name}${times}${more}]`, base, at, factor, offset };
+export function elementSource(base: Source, at: HostExpression): Source {
+  return { kind: "element", name: `${base.name}[${hostText(at, indexLeaf)}]`, base, at };
+}
+
+/** A place from which an index is computed. */
+function indexLeaf(leaf: HostLeaf): string {
+  if (leaf.kind === "source") return leaf.source.name;
+  invariant(leaf.kind === "tensorSize", `Expected a place that exists before the call but found ${leaf.kind}`);
+  return `${leaf.source.name}.${leaf.part}[${leaf.dim}]`;
 }
 
 /** A part of a typed array, DataView or buffer. */
@@ -232,8 +236,7 @@ export function isSamePlace(a: Source, b: Source): boolean {
     case "private":
       return b.kind === a.kind && b.access === a.access && b.base.name === a.base.name;
     case "element":
-      return b.kind === a.kind && b.offset === a.offset && b.factor === a.factor &&
-        b.at.name === a.at.name && b.base.name === a.base.name;
+      return b.kind === a.kind && b.name === a.name && b.base.name === a.base.name;
     case "entry":
       return b.kind === a.kind && b.part === a.part && b.index === a.index && b.base.name === a.base.name;
     case "lookup":
@@ -255,7 +258,7 @@ export function placeholderName(source: Source): string {
   return `${plain.charAt(0).toLowerCase()}${plain.slice(1)}_`;
 }
 
-/** The argument (or other root) from which a source starts. */
+/** The argument (or other root) from which a source starts; an index that changes leads to another object by itself. */
 function rootOf(source: Source): Source {
   switch (source.kind) {
     case "property":
@@ -267,8 +270,6 @@ function rootOf(source: Source): Source {
     case "lookup":
     case "bytes":
       return rootOf(source.base);
-    case "element":
-      return rootOf(source.at);
     default:
       return source;
   }
@@ -279,8 +280,13 @@ export function isKnown(source: Source): boolean {
   return rootOf(source).kind === "known";
 }
 
+/** Returns whether the source starts from an element at an index that may differ between calls. */
+export function isAtIndex(source: Source): boolean {
+  return rootOf(source).kind === "element";
+}
+
 /** Returns whether the source can refer to another object in another call without any assignment. */
 export function isPassedIn(source: Source): boolean {
   const { kind } = rootOf(source);
-  return kind === "argument" || kind === "this";
+  return kind === "argument" || kind === "this" || kind === "element";
 }

@@ -6,6 +6,7 @@
 import { logs } from "../../base/logs.ts";
 import type { DynamicProfile } from "./dynamic_profile.ts";
 import { constructorText } from "../guards/runtime.ts";
+import { isSmallInteger } from "../../sym/integers.ts";
 import type { SizeSource } from "../../sym/size_guards.ts";
 
 /** Treatment of sizes and numbers: automatic, all symbolic, or none. */
@@ -26,8 +27,11 @@ interface NumberHistory {
   readonly changed: boolean;
 }
 
-/** Positions in lists and collections, and keys of Maps, within the text of a place. */
-const POSITIONS = /\[\d+\]|\(\d+\)|(?<=\.get)\("(?:[^"\\]|\\.)*"\)/g;
+/**
+ * Positions in lists and collections, and keys of Maps, within the text of a place. Elements far behind in long lists
+ * change on their own: each input costs.
+ */
+const POSITIONS = /\[\d{1,2}\]|\(\d{1,2}\)|(?<=\.get)\("(?:[^"\\]|\\.)*"\)/g;
 
 /** The text of a place without its position in a list; null: it is in none. */
 function listOf(place: string): string | null {
@@ -45,9 +49,9 @@ export type Asked =
 
 /**
  * Whether a number or another primitive has changed; "alike": it has not, or is new, but another element of the same
- * list has.
+ * list has; "fraction": one of them has, and has not been an integer.
  */
-export type NumberChange = boolean | "alike";
+export type NumberChange = boolean | "alike" | "fraction";
 
 /** Whether a place has changed; for a shape, each dimension. */
 export type Answer = NumberChange | readonly boolean[];
@@ -77,6 +81,8 @@ export class ChangeHistory {
   #numbers = new Map<string, NumberHistory>();
   /** The lists of which an element has changed. */
   #lists = new Set<string>();
+  /** The numbers, and lists of numbers, that have not been integers. */
+  #fractions = new Set<string>();
   #objects = new Map<string, ObjectHistory>();
   /** The classes seen last at each place. Their texts are parts of their modules' texts. */
   #prototypes = new Map<string, readonly (ObjectHistory & { readonly text: string | null })[]>();
@@ -106,8 +112,11 @@ export class ChangeHistory {
     const own = known === undefined
       ? this.profile.changed(source, null)
       : known.changed || !Object.is(known.last, value);
-    const list = listOf(source), changed = own || (list !== null && this.#lists.has(list) && "alike");
+    const list = listOf(source), of = list ?? source;
+    if (typeof value === "number" && !isSmallInteger(value)) this.#fractions.add(of);
     if (own && list !== null) this.#lists.add(list);
+    const alike = own || (list !== null && this.#lists.has(list) && "alike");
+    const changed = alike && this.#fractions.has(of) ? "fraction" : alike;
     if (own && known && !known.changed) {
       this.profile.note(source, null);
       logs.emit("dynamic", () => `automatic dynamic ${source}: ${String(known.last)} -> ${String(value)}`);
@@ -218,8 +227,9 @@ export class ChangeHistory {
    */
   agrees(former: readonly (Asked & { readonly changed: Answer })[]): boolean {
     const numbers = this.#numbers, objects = this.#objects, shapes = this.#shapes;
-    const prototypes = this.#prototypes, lists = this.#lists;
+    const prototypes = this.#prototypes, lists = this.#lists, fractions = this.#fractions;
     this.#lists = new Set(lists);
+    this.#fractions = new Set(fractions);
     this.#prototypes = new Map(prototypes);
     this.#numbers = new Map(numbers);
     this.#objects = new Map(objects);
@@ -229,6 +239,7 @@ export class ChangeHistory {
     if (former.every(isSame)) return true;
     this.#numbers = numbers;
     this.#lists = lists;
+    this.#fractions = fractions;
     this.#objects = objects;
     this.#prototypes = prototypes;
     this.#shapes = shapes;
@@ -269,6 +280,7 @@ export class ChangeHistory {
   clear(): void {
     this.#numbers.clear();
     this.#lists.clear();
+    this.#fractions.clear();
     this.#objects.clear();
     this.#prototypes.clear();
     this.#shapes.clear();

@@ -417,7 +417,8 @@ function readAsked(form: Plain, { args }: TracedCall, by: ByNumber): Asked & { r
 }
 
 function answerIn(form: Plain | undefined): Answer {
-  return typeof form === "boolean" || form === "alike" ? form : listIn(form).map((each) => each === true);
+  if (typeof form === "boolean" || form === "alike" || form === "fraction") return form;
+  return listIn(form).map((each) => each === true);
 }
 
 function compileAgain(unit: Unit, form: { readonly [key: string]: Plain }, by: ByNumber) {

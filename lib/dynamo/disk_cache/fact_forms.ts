@@ -21,12 +21,12 @@ import {
 import { BYTES_CLASSES, isBytesClass } from "../guards/bytes.ts";
 import { codeAt } from "./code_forms.ts";
 import type { CellPlace } from "../variables/value.ts";
-import { hostExpression } from "./host_numbers.ts";
 import {
   cell,
   fields,
   flagOrNull,
   type Form,
+  hostExpression,
   key,
   maybe,
   object,

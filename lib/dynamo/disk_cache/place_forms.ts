@@ -1,7 +1,8 @@
 /**
- * Serialises places of a call; other forms are composed from these. Invariant: values that exist in one process only
- * are refused.
+ * Serialises places of a call, and numbers that each call computes from them; other forms are composed from these.
+ * Invariant: values that exist in one process only, and results of builtins that differ in each call, are refused.
  */
+import type { Plain } from "../../base/recording.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import type { ShapeEnv } from "../../sym/shape_env.ts";
 import { type Codec, flag, oneOf, orNull } from "../../sym/stored/codec.ts";
@@ -29,6 +30,7 @@ import {
   sourceText,
   THIS_SOURCE,
 } from "../source.ts";
+import { type HostExpression, isHostBinary, isHostMath } from "../variables/host_number.ts";
 import { readKey, readPrimitive, writeKey, writePrimitive } from "./plain_values.ts";
 
 /** Maps objects to numbers while facts are written, and numbers to objects while they are read. */
@@ -169,7 +171,7 @@ export const source: Form<Source> = {
       case "entry":
         return [value.kind, again(value.base), value.part, value.index];
       case "element":
-        return [value.kind, again(value.base), again(value.at), value.offset, value.factor];
+        return [value.kind, again(value.base), hostExpression.write(value.at, by)];
       case "lookup":
         return [value.kind, again(value.base), value.part, writePrimitive(value.key)];
       case "captured":
@@ -205,11 +207,7 @@ export const source: Form<Source> = {
       case "entry":
         return entrySource(source.read(first, by), part.read(second, by), numberIn(third));
       case "element":
-        return elementSource(source.read(first, by), {
-          at: source.read(second, by),
-          offset: numberIn(third),
-          factor: numberIn(fourth),
-        });
+        return elementSource(source.read(first, by), hostExpression.read(second, by));
       case "bytes":
         return bytesSource(source.read(first, by), bytesPart.read(second, by));
       case "lookup":
@@ -241,3 +239,72 @@ export const part = oneOf<EntryPart>(
   "valueLeft",
   "last",
 );
+
+function writeNumber(value: HostExpression, by: ByNumber): Plain {
+  const again = (each: HostExpression) => writeNumber(each, by);
+  switch (value.kind) {
+    case "called":
+      throw new NotStorable(`the result of ${value.call.text}, which changes between calls`);
+    case "element":
+      if (value.form) throw new NotStorable("a number in memory of another form");
+      return [value.kind, source.write(value.source, by), again(value.at), value.isWhole];
+    case "shared":
+      throw new NotStorable("a long computation");
+    case "source":
+      return [value.kind, source.write(value.source, by)];
+    case "literal":
+      return [value.kind, writePrimitive(value.value)];
+    case "tensorSize":
+      return [value.kind, source.write(value.source, by), value.part, value.dim];
+    case "binary":
+      return [value.kind, value.operator, again(value.left), again(value.right)];
+    case "unary":
+      return [value.kind, value.operator, again(value.operand)];
+    case "math":
+      return [value.kind, value.name, ...value.args.map(again)];
+    default:
+      return value satisfies never;
+  }
+}
+
+function readNumber(form: Plain, by: ByNumber): HostExpression {
+  const [kind, first = null, ...rest] = listIn(form), [second = null, third = null] = rest;
+  switch (kind) {
+    case "source":
+      return { kind, source: source.read(first, by) };
+    case "element":
+      return {
+        kind,
+        source: source.read(first, by),
+        at: readNumber(second, by),
+        form: null,
+        isWhole: third === true,
+      };
+    case "literal": {
+      const value = readPrimitive(first);
+      if (typeof value === "number" || typeof value === "string") return { kind, value };
+      break;
+    }
+    case "tensorSize":
+      if (second !== "shape" && second !== "stride") break;
+      return { kind, source: source.read(first, by), part: second, dim: numberIn(third) };
+    case "binary": {
+      const operator = textIn(first);
+      if (!isHostBinary(operator)) break;
+      return { kind, operator, left: readNumber(second, by), right: readNumber(third, by) };
+    }
+    case "unary":
+      if (first !== "-" && first !== "+" && first !== "~") break;
+      return { kind, operator: first, operand: readNumber(second, by) };
+    case "math": {
+      const name = textIn(first);
+      if (isHostMath(name)) return { kind, name, args: rest.map((each) => readNumber(each, by)) };
+      break;
+    }
+    default:
+  }
+  throw new DamagedForm(`Expected a number of a call but found ${JSON.stringify(form)}`);
+}
+
+/** Serialises an expression that each call evaluates. */
+export const hostExpression: Form<HostExpression> = { write: writeNumber, read: readNumber };

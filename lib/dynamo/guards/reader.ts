@@ -184,10 +184,8 @@ export class SourceReader {
       case "private":
         return `${this.constants.name(source.access)}.get(${this.read(source.base)})`;
       case "element": {
-        const { base, at, factor, offset } = source, times = factor === 1 ? "" : ` * ${factor}`;
-        return `${this.constants.name(LIST_READERS.elementAt)}(${this.read(base)}, ${
-          this.read(at)
-        }${times}, ${offset})`;
+        const { base, at } = source;
+        return `${this.constants.name(LIST_READERS.elementAt)}(${this.read(base)}, ${this.host(at)})`;
       }
       case "lookup": {
         const { base, part, key } = source, { constants } = this;
@@ -337,9 +335,9 @@ const LISTED = {
   valueLeft: "valuesLeft",
 } as const;
 
-/** The element of a list at a sum of two numbers; undefined if it is an accessor. */
-function elementAt(list: unknown[], at: number, offset: number): unknown {
-  return types.isProxy(list) ? undefined : getOwnPropertyDescriptor(list, at + offset)?.value;
+/** The element of a list at an index; undefined if it is an accessor. */
+function elementAt(list: unknown[], at: number): unknown {
+  return types.isProxy(list) ? undefined : getOwnPropertyDescriptor(list, at)?.value;
 }
 
 /** The element of a list counted from its end; undefined if it is an accessor. */

@@ -113,9 +113,8 @@ export function lastElements(m: Interpreter, array: ObjectValue, count: number):
 export function elementAtNumber(m: Interpreter, list: Value, key: Value): Value | null {
   if (key.kind !== "number" || list.kind !== "object") return null;
   if (list.exotic.kind === "bytes") return numberAtNumber(m, list, key);
-  if (key.integer === null) return null;
   const growing = growingOf(m, list), length = growing && lengthOfGrowing(m, growing);
-  if (length?.kind === "number" && length.integer !== null) {
+  if (length?.kind === "number" && length.integer !== null && key.integer !== null) {
     const count = sub(length.integer, key.integer);
     if (typeof count === "number") return elementFromEnd(m, list, count);
   }
@@ -168,31 +167,37 @@ function elementAtPlace(
   list: ObjectValue,
   ...[{ expression, hint }, behind = 0]: readonly [index: NumberValue, behind?: number]
 ): Value | null {
-  const { exotic, real, source } = list, place = placeIn(expression);
-  if (exotic.kind !== "array" || !Array.isArray(real) || !source || !place || isChanged(list)) return null;
+  const { exotic, real, source } = list;
+  if (exotic.kind !== "array" || !Array.isArray(real) || !source || isChanged(list)) return null;
+  if (!isPlace(expression)) return null;
   const found: unknown = Reflect.getOwnPropertyDescriptor(real, hint + behind)?.value;
   if (found === undefined) return null;
   if (!exotic.loaded) m.output.guard({ kind: "list", source });
-  return m.wrapper.wrap(found, elementSource(source, { ...place, offset: place.offset + behind }));
+  const more: HostExpression = { kind: "literal", value: behind };
+  const at: HostExpression = behind === 0
+    ? expression
+    : { kind: "binary", operator: "+", left: expression, right: more };
+  return m.wrapper.wrap(found, elementSource(source, at));
 }
 
-/** An index as a multiple of the number at a place plus a constant; null for other expressions. */
-function placeIn(index: HostExpression): Parameters<typeof elementSource>[1] | null {
-  if (index.kind === "source") return { at: index.source, factor: 1, offset: 0 };
-  if (index.kind !== "binary") return null;
-  const { operator, left, right } = index, isFirst = left.kind === "literal";
-  if (isFirst && operator !== "+" && operator !== "*") return null;
-  const base = placeIn(isFirst ? right : left), other = isFirst ? left : right;
-  if (!base || other.kind !== "literal" || !Number.isInteger(other.value)) return null;
-  const { at, factor, offset } = base, value = Number(other.value);
-  switch (operator) {
-    case "+":
-      return { at, factor, offset: offset + value };
-    case "-":
-      return { at, factor, offset: offset - value };
-    case "*":
-      return { at, factor: factor * value, offset: offset * value };
+/** Returns whether guards can compute an index: from what exists before the call. */
+function isPlace(index: HostExpression): boolean {
+  switch (index.kind) {
+    case "source":
+    case "tensorSize":
+    case "literal":
+      return true;
+    case "binary":
+      return isPlace(index.left) && isPlace(index.right);
+    case "unary":
+      return isPlace(index.operand);
+    case "math":
+      return index.args.every(isPlace);
+    case "called":
+    case "element":
+    case "shared":
+      return false;
     default:
-      return null;
+      return index satisfies never;
   }
 }

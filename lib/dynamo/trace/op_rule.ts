@@ -6,6 +6,7 @@
 import { type Dim, freeSymbols, Sym } from "../../sym/expr.ts";
 import { DataDependentSize, hintOf, isUnbacked, specialize } from "../../sym/decide.ts";
 import { config } from "../../base/config.ts";
+import { isFloat } from "../../base/dtype.ts";
 import { messageOf } from "../../base/errors.ts";
 import { type Argument, parseCall, splitInplace } from "../../ops/call.ts";
 import { type ComposedMeta, inferComposed } from "../../ops/composition.ts";
@@ -230,7 +231,9 @@ function toGiven(m: Interpreter, site: OpCallSite, value: Value, form: NumberFor
     case "number":
       if (form === "specialized") return specializeNumber(m.output, value).value;
       if (definition.checksNumbers) return specializeNumber(m.output, value).value;
-      if (takesOperands(definition)) return value.integer ?? value.dim ?? forms.number(value);
+      if (takesOperands(definition)) {
+        return value.integer ?? (isBesideFloats(site) ? null : value.dim) ?? forms.number(value);
+      }
       return value.dim ?? specializeNumber(m.output, value).value;
     case "item":
       if ((!config.captureScalarOutputs && value.tensor) || definition.checksNumbers) {
@@ -249,6 +252,12 @@ function toGiven(m: Interpreter, site: OpCallSite, value: Value, form: NumberFor
     default:
       return breakGraph("opaqueObject", `an argument of ${definition.name}`);
   }
+}
+
+/** Returns whether a number may be a float without changing the type of the result. */
+function isBesideFloats({ args }: OpCallSite): boolean {
+  const types = args.flatMap((each) => each.kind === "tensor" ? [each.meta.dtype] : []);
+  return types.some(isFloat) && types.every((dtype) => isFloat(dtype) || dtype === "bool");
 }
 
 function optionsOf(

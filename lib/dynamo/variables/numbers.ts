@@ -24,6 +24,8 @@ import { type NumberFacts, NumberValue } from "./number_value.ts";
 const EXACT = 2 ** 53;
 /** Larger expressions are written once; sizes become constants. */
 const LARGEST = 400;
+/** Maximum number of expressions nested in one. */
+const MOST_NESTED = 32;
 
 /** A size as a value: a constant if it is known. */
 export function numberOfDim(output: OutputGraph, dim: Dim): Value {
@@ -282,6 +284,9 @@ export function unaryNumber(output: OutputGraph, operator: "-" | "+" | "~", oper
   }
 }
 
+/** Returns whether expressions are few enough to be nested in one. */
+const isFew = (all: readonly Dim[]): boolean => all.length > 0 && all.length <= MOST_NESTED;
+
 /** The functions of Math whose integer arithmetic has a rule. */
 const COMBINE_MATH: Readonly<Partial<Record<HostMath, Combine>>> = {
   floor: ([a = 0]) => a,
@@ -289,8 +294,8 @@ const COMBINE_MATH: Readonly<Partial<Record<HostMath, Combine>>> = {
   ceil: ([a = 0]) => a,
   round: ([a = 0]) => a,
   abs: ([a = 0]) => nonNegative(a) ? a : null,
-  min: (all) => all.length > 0 ? all.reduce((x, y) => min(x, y)) : null,
-  max: (all) => all.length > 0 ? all.reduce((x, y) => max(x, y)) : null,
+  min: (all) => isFew(all) ? all.reduce((x, y) => min(x, y)) : null,
+  max: (all) => isFew(all) ? all.reduce((x, y) => max(x, y)) : null,
 };
 
 /** A function of Math on numbers, at least one of which is not a constant; null if it is not modelled. */

@@ -22,6 +22,7 @@ import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
 import { settledBy } from "../functions/promise_polyfills.ts";
 import { isModule, ownsParameter } from "../functions/modules.ts";
 import {
+  isAtIndex,
   isKnown,
   isPassedIn,
   knownSource,
@@ -176,21 +177,27 @@ export class Wrapper {
     if (said === "static" || (dynamic === "never" && said !== "dynamic")) {
       return this.#constant(value, source);
     }
-    const change = history.numberChanges(source.name, value), changes = change !== false || said !== null;
+    const change = history.numberChanges(source.name, value), isOther = change !== false && change !== "alike";
+    const variesAsSize = isOther || said !== null || dynamic === "always" || isAtIndex(source);
     if (history.isFixed(source.name)) return this.#constant(value, source);
+    const { output } = this, expression = { kind: "source", source } as const;
     if (isSmallInteger(value)) {
-      if (!changes && dynamic !== "always") return this.#constant(value, source);
-      const { output } = this, place: SizeSource = { base: source.name, part: { kind: "value" } };
+      if (!variesAsSize && change === false) return this.#constant(value, source);
       output.rememberSource(source);
-      output.guard({ kind: "integer", source });
-      const variesAsSize = change === true || said !== null || dynamic === "always";
-      const integer = output.integers.create(place, { hint: value, variesAsSize });
-      const dim = () => output.integers.asSize(integer);
-      return new NumberValue({ kind: "source", source }, value, dim, { integer });
+      const create = () => {
+        output.guard({ kind: "integer", source });
+        const place: SizeSource = { base: source.name, part: { kind: "value" } };
+        return output.integers.create(place, { hint: value, variesAsSize });
+      };
+      const integer = change === "fraction" ? null : create();
+      if (integer === null) output.guard({ kind: "type", source, type: "number" });
+      const dim = () => output.integers.asSize(integer ?? create());
+      return new NumberValue(expression, value, dim, { integer });
     }
+    const changes = change !== false || said !== null || isAtIndex(source);
     if (!changes || Number.isNaN(value)) return this.#constant(value, source);
-    this.output.guard({ kind: "type", source, type: "number" });
-    return new NumberValue({ kind: "source", source }, value, null);
+    output.guard({ kind: "type", source, type: "number" });
+    return new NumberValue(expression, value, null);
   }
 
   /** A string or symbol: a constant until a call has passed another one. */
@@ -204,7 +211,7 @@ export class Wrapper {
     if (isKnown(source) || dynamic === "never") return null;
     // Caching the answer requires looking for the place
     this.output.rememberSource(source);
-    if (!history.numberChanges(source.name, value)) return null;
+    if (history.numberChanges(source.name, value) === false && !isAtIndex(source)) return null;
     const made = new PassedValue(value, { kind: "source", source }, (mayEnd) => {
       if (mayEnd && this.#hasKinds("texts", source, value)) {
         breakGraph("changingText", sourceText(source));
