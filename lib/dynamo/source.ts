@@ -5,72 +5,13 @@
  */
 
 import { invariant } from "../base/errors.ts";
-import type { Tagged } from "../base/tagged.ts";
 import type { LiveCell } from "./frame/info.ts";
 import type { BytesPart } from "./guards/bytes.ts";
-import { type HostExpression, type HostLeaf, hostText } from "./variables/host_number.ts";
+import type { EntryPart, HostExpression, HostLeaf, LookupPart, PrivateReader, Source } from "./places.ts";
+import { hostText } from "./variables/host_number.ts";
 import { type Primitive, primitiveText } from "./variables/primitive.ts";
 
-export type { LiveCell };
-
-/** The kinds of places in the state that a call sees. */
-interface Places {
-  /** An argument of the function, or a live register of a resumed one. */
-  argument: { label: string; index: number };
-  /** The receiver of the call. */
-  this: object;
-  /** A variable of the global object. */
-  global: { variable: string };
-  /** An object that never changes: an import, a constant of a module, a builtin. */
-  known: { object: object };
-  /** The contents of a cell. */
-  cell: { cell: LiveCell };
-  /** A captured variable of a function that is itself found at `base`. */
-  captured: { base: Source; index: number };
-  property: { base: Source; key: string | symbol };
-  /** The getter or setter of an own property. */
-  accessor: { base: Source; key: string | symbol; part: "get" | "set" };
-  /** The prototype of an object, if it differs in each call. */
-  prototype: { base: Source };
-  /** A private member, read from inside its class. */
-  private: { base: Source; access: PrivateReader };
-  /** The element of a list at an index that each call computes. */
-  element: { base: Source; at: HostExpression };
-  /**
-   * The key or value of the entry at a position of a Map, or the member of a Set; for a loop's iterator over a list,
-   * the item some steps ahead, the element there, or its index; for one over a Map, a Set or a string, the remaining
-   * items, their keys, members or characters, and their values; for a list, an element counted from its end.
-   */
-  entry: { base: Source; part: EntryPart; index: number };
-  /** A lookup in a Map or Set; for its size the key does not matter. */
-  lookup: { base: Source; part: LookupPart; key: Primitive };
-  /** A part of an object that accesses memory. */
-  bytes: { base: Source; part: BytesPart };
-}
-
-/** A place. */
-export type Source = Tagged<{ [K in keyof Places]: { name: string } & Places[K] }>;
-
-/** The part of a collection, or of an iterator's item, that an entry source refers to. */
-export type EntryPart =
-  | "key"
-  | "value"
-  | "member"
-  | "kind"
-  | "item"
-  | "place"
-  | "kindLeft"
-  | "keyLeft"
-  | "valueLeft"
-  | "last";
-
-/** The result of a lookup in a Map or Set. */
-export type LookupPart = "get" | "has" | "size";
-
-/** Reads a private member. */
-export interface PrivateReader {
-  readonly get: (object: object) => unknown;
-}
+export type { EntryPart, LiveCell, LookupPart, PrivateReader, Source };
 
 /** An argument, by the user's name for it. */
 export function argumentSource(label: string, index: number): Source {
@@ -203,7 +144,10 @@ export function elementSource(base: Source, at: HostExpression): Source {
 /** A place from which an index is computed. */
 function indexLeaf(leaf: HostLeaf): string {
   if (leaf.kind === "source") return leaf.source.name;
-  invariant(leaf.kind === "tensorSize", `Expected a place that exists before the call but found ${leaf.kind}`);
+  invariant(
+    leaf.kind === "tensorSize",
+    `Expected a place that exists before the call but found ${leaf.kind}`,
+  );
   return `${leaf.source.name}.${leaf.part}[${leaf.dim}]`;
 }
 

@@ -327,7 +327,8 @@ export const DIVISOR = { late: true, loadable: "nonzero" } as const;
 
 /** Throws if integers are divided by the number 0. */
 export function checkDivisor(dtype: DType, other: OperandOf<TensorMeta>): void {
-  const isZero = () => other === false || ((typeof other === "number" || other instanceof Sym) && isEqual(other, 0));
+  const isZero = () =>
+    other === false || ((typeof other === "number" || other instanceof Sym) && isEqual(other, 0));
   if (!isFloat(dtype) && isZero()) {
     throw new DynError(`Expected a nonzero divisor for integers but found ${String(other)}`);
   }

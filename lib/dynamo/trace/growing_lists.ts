@@ -142,7 +142,9 @@ export function putAtEnd(
  * be found by their indices.
  */
 export function elementsBetween(m: Interpreter, list: ObjectValue, from: Value, to: Value): Value[] | null {
-  if (from.kind !== "number" || to.kind !== "number" || from.integer === null || to.integer === null) return null;
+  if (from.kind !== "number" || to.kind !== "number" || from.integer === null || to.integer === null) {
+    return null;
+  }
   const count = sub(to.integer, from.integer), found: Value[] = [];
   if (typeof count !== "number" || count < 1 || count > MOST_LAST) return null;
   const length = m.plainProperty(list, "length");

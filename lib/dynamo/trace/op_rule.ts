@@ -100,7 +100,9 @@ function withSizes(m: Interpreter, { params }: OpDefinition, args: Resolved): Re
     return isSizes(value) ? value.map((each) => integers.asSize(each)) : value;
   };
   return Object.fromEntries(
-    Object.entries(args).map(([name, value]) => [name, params[name]?.kind === "operand" ? value : asSize(value)]),
+    Object.entries(args).map((
+      [name, value],
+    ) => [name, params[name]?.kind === "operand" ? value : asSize(value)]),
   );
 }
 

@@ -34,7 +34,9 @@ export function withScaledOperand(
   if (options?.kind !== "object" || options.exotic.kind !== "plain") return null;
   if (enumerableKeys(m, options).join() !== scaling.by) return null;
   const by = m.plainProperty(options, scaling.by), operands = args.slice(0, -1);
-  if (by?.kind !== "number" || by.integer !== null || by.dim !== null || !areWholeFloats(operands)) return null;
+  if (by?.kind !== "number" || by.integer !== null || by.dim !== null || !areWholeFloats(operands)) {
+    return null;
+  }
   return operands.map((operand, at) => at === scaling.at ? times(operand, by) : operand);
 }
 

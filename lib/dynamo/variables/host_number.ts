@@ -2,32 +2,18 @@
  * Numbers that differ between calls, as exact JavaScript arithmetic over their sources. Invariant: evaluating an
  * expression runs no user code.
  */
-import type { BinaryOperator } from "../bytecode/instruction.ts";
-import type { NumberForm } from "../guards/bytes.ts";
-import type { Source } from "../source.ts";
+import {
+  type HostBinary,
+  type HostCall,
+  type HostElement,
+  type HostExpression,
+  type HostLeaf,
+  type HostMath,
+  MATH,
+  type SharedExpression,
+} from "../places.ts";
 
-/** A call of a builtin that returns another number each time: generated code makes it once, in order. */
-export interface HostCall {
-  /** The builtin as written in the program. */
-  readonly text: string;
-  readonly run: () => number;
-  /** Whether it runs after the graph. */
-  readonly afterGraph: boolean;
-}
-
-/** A place that an expression reads. */
-export type HostLeaf = Extract<
-  HostExpression,
-  { readonly kind: "source" | "tensorSize" | "called" | "element" | "shared" }
->;
-
-/** A large expression that generated code evaluates once, before anything is written. */
-export interface SharedExpression {
-  readonly kind: "shared";
-  readonly of: HostExpression;
-  readonly number: number;
-  readonly readsElements: boolean;
-}
+export type { HostBinary, HostCall, HostElement, HostExpression, HostLeaf, HostMath, SharedExpression };
 
 let nextShared = 0;
 
@@ -36,86 +22,6 @@ export function shared(of: HostExpression): SharedExpression | null {
   if (callIn(of)) return null;
   return { kind: "shared", of, number: nextShared++, readsElements: readsElements(of) };
 }
-
-/**
- * A number in memory at the beginning of the call: the element of a typed array at an index, or a number in another
- * form at a byte offset of an object.
- */
-export interface HostElement {
-  readonly kind: "element";
-  readonly source: Source;
-  readonly at: HostExpression;
-  readonly form: NumberForm | null;
-  /** Whether it is an integer in all calls. */
-  readonly isWhole: boolean;
-}
-
-/** A pure expression over primitive values. */
-export type HostExpression =
-  | { readonly kind: "called"; readonly call: HostCall; readonly index: number }
-  | { readonly kind: "source"; readonly source: Source }
-  | HostElement
-  | SharedExpression
-  | { readonly kind: "literal"; readonly value: number | string }
-  /** A size or stride of a tensor at a source. */
-  | {
-    readonly kind: "tensorSize";
-    readonly source: Source;
-    readonly part: "shape" | "stride";
-    readonly dim: number;
-  }
-  | {
-    readonly kind: "binary";
-    readonly operator: HostBinary;
-    readonly left: HostExpression;
-    readonly right: HostExpression;
-  }
-  | { readonly kind: "unary"; readonly operator: "-" | "+" | "~"; readonly operand: HostExpression }
-  /** A function of Math. */
-  | { readonly kind: "math"; readonly name: HostMath; readonly args: readonly HostExpression[] };
-
-/** Operators on numbers that generated code may use. */
-export type HostBinary = Exclude<BinaryOperator, "==" | "!=" | "in" | "instanceof">;
-
-const MATH = [
-  "abs",
-  "ceil",
-  "floor",
-  "round",
-  "trunc",
-  "sign",
-  "sqrt",
-  "cbrt",
-  "exp",
-  "expm1",
-  "log",
-  "log1p",
-  "log2",
-  "log10",
-  "sin",
-  "cos",
-  "tan",
-  "asin",
-  "acos",
-  "atan",
-  "sinh",
-  "cosh",
-  "tanh",
-  "asinh",
-  "acosh",
-  "atanh",
-  "atan2",
-  "pow",
-  "min",
-  "max",
-  "hypot",
-  "fround",
-  "imul",
-  "clz32",
-] as const;
-
-/** Deterministic functions of Math. */
-export type HostMath = (typeof MATH)[number];
 
 const HOST_MATH: ReadonlySet<string> = new Set(MATH);
 

@@ -164,8 +164,7 @@ function compute(output: OutputGraph, { expression, hint, of, combine }: Compute
     return known.length === operands.length ? soundDim(combine(known), hint) : null;
   };
   const integer = apply(of.map(integerOf));
-  const dim = () =>
-    integer === null ? apply(of.map(dimOf)) : soundDim(output.integers.asSize(integer), hint);
+  const dim = () => integer === null ? apply(of.map(dimOf)) : soundDim(output.integers.asSize(integer), hint);
   return make(output, { expression, hint, integer, dim });
 }
 
@@ -181,7 +180,9 @@ const COMBINE: Readonly<Partial<Record<HostBinary, Combine>>> = {
   "-": ([a = 0, b = 0]) => sub(a, b),
   // 0 · negative is −0: only products of nonzero factors, and of others that are not negative, are sizes
   "*": ([a = 0, b = 0]) =>
-    nonZero(a) && nonZero(b) || nonNegative(a) && nonNegative(b) || isCount(a) || isCount(b) ? mul(a, b) : null,
+    nonZero(a) && nonZero(b) || nonNegative(a) && nonNegative(b) || isCount(a) || isCount(b)
+      ? mul(a, b)
+      : null,
   "%": (operands) => areQuotient(operands) ? mod(...operands) : null,
   "**": ([a = 0, b = 0]) => b === 2 && nonZero(a) ? mul(a, a) : b === 1 ? a : null,
 };

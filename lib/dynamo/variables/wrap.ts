@@ -177,7 +177,8 @@ export class Wrapper {
     if (said === "static" || (dynamic === "never" && said !== "dynamic")) {
       return this.#constant(value, source);
     }
-    const change = history.numberChanges(source.name, value), isOther = change !== false && change !== "alike";
+    const change = history.numberChanges(source.name, value),
+      isOther = change !== false && change !== "alike";
     const variesAsSize = isOther || said !== null || dynamic === "always" || isAtIndex(source);
     if (history.isFixed(source.name)) return this.#constant(value, source);
     const { output } = this, expression = { kind: "source", source } as const;
