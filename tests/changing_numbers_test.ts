@@ -257,7 +257,7 @@ const PATTERNS: Readonly<Record<string, readonly number[]>> = {
   "at the ends": [0, -0, 1, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 40, NaN, Infinity],
 };
 
-/** What programs do with numbers: `list` has 4 of them, `n` and `k` are two more. */
+/** Uses of numbers in programs: `list` has 4 of them, `n` and `k` are two more. */
 type Use = (
   x: Tensor,
   numbers: { readonly list: number[]; readonly n: number; readonly k: number },

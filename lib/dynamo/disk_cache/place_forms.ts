@@ -188,7 +188,7 @@ export const source: Form<Source> = {
     }
   },
   read(form, by) {
-    const [kind, first = null, second = null, third, fourth] = listIn(form);
+    const [kind, first = null, second = null, third] = listIn(form);
     switch (kind) {
       case "argument":
         return argumentSource(textIn(first), numberIn(second));

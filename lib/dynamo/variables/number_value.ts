@@ -6,7 +6,7 @@ import type { Node } from "../../graph/node.ts";
 import type { Dim, Relation } from "../../sym/expr.ts";
 import type { HostExpression } from "./host_number.ts";
 
-/** What is known of a number beside its value. */
+/** Facts of a number beside its value. */
 export interface NumberFacts {
   /** Its value as an integer that may be 0, 1 or negative; null: it may be none. By default the size. */
   readonly integer?: Dim | null;
