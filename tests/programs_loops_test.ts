@@ -5,12 +5,14 @@ import { begunLoops } from "./programs/begun_loops.ts";
 import { elementsByNumber } from "./programs/elements_by_number.ts";
 import { growingLists, LONG_LOOPS } from "./programs/growing_lists.ts";
 import { largeCollections } from "./programs/large_collections.ts";
+import { longLists } from "./programs/long_lists.ts";
 import { register } from "./support/programs.ts";
 
 register(begunLoops, ["eager"], [3, 9, 17]);
 register(growingLists, ["eager"], [5, 14]);
 register(elementsByNumber, ["eager"], [7]);
 register(largeCollections, ["eager"], [6, 15]);
+register(longLists, ["eager"], [4, 11]);
 
 for (const [name, loop] of Object.entries(LONG_LOOPS)) {
   Deno.test(`thirty rounds that fill a list need a version for only a few of them: ${name}`, () => {
@@ -41,6 +43,28 @@ Deno.test("long queues and stacks are read at their ends only, and what moves al
     }
     const status = compiler.status(f);
     assertEquals([status.graphs, status.graphBreaks], [graphs, breaks], name);
+  }
+});
+
+Deno.test("callbacks that only compute with what is known run while tracing, however long the list", () => {
+  const table = { names: Array.from({ length: 900 }, (_, i) => ({ name: `${i * 7 % 900}`, at: i })) };
+  const programs: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+    numbers: (x) => {
+      const all = Array.from({ length: 100_000 }, (_, i) => Math.sin(i)).map((each, i) => each * i);
+      return x.mul(all.filter((each) => each > 0).length).add(all.reduce((a, b) => a + b));
+    },
+    "an order": (x) => {
+      const numbers = Array.from({ length: 5_000 }, (_, i) => i * 7919 % 5_000).sort((a, b) => b - a);
+      const [first, second] = table.names.toSorted((a, b) => a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+      return x.mul(numbers[1] ?? 0).add((first?.at ?? 0) - (second?.at ?? 0));
+    },
+  };
+  for (const [name, program] of Object.entries(programs)) {
+    const f = compile(program, { backend: "eager", fullgraph: true });
+    for (const x of [tensor([1.5, 2]), tensor([3.5, 4])]) {
+      assertEquals(f(x).tolist(), program(x).tolist(), name);
+    }
+    assertEquals(compiler.status(f).graphs, 1, name);
   }
 });
 

@@ -35,6 +35,7 @@ import { callProxy, constructProxy, proxyOf, targetWithout } from "./proxies.ts"
 import { findProperty } from "./objects.ts";
 import { defineOwn } from "./property_writes.ts";
 import {
+  type BoundCode,
   type CallRequest,
   type Completion,
   type ConstructRequest,
@@ -116,6 +117,20 @@ function unbind(
   const callee = known(info.target);
   if (!isCallable(callee)) return breakGraph("throws", "a bound function without target");
   return { callee, self: known(info.self), args: [...info.args.map(known), ...args] };
+}
+
+/** The code that a call of a function enters; null if it enters none. */
+export function codeOf(knowledge: FunctionKnowledge, callee: ObjectValue): BoundCode | null {
+  const { exotic, real } = callee;
+  if (exotic.kind !== "function" || exotic.definition) return null;
+  if (exotic.closure) {
+    return { code: exotic.closure.code, bindings: { kind: "made", free: exotic.closure.free } };
+  }
+  if (!real || knowledge.modelOf(real) || isClass(real)) return null;
+  const info = knowledge.infoOf(callee);
+  return info.kind === "function" && !isOwnModule(info.code.module.url)
+    ? { code: info.code, bindings: { kind: "real", binding: info.binding } }
+    : null;
 }
 
 /** Pushes the frame of a call. */
@@ -233,12 +248,6 @@ export function construct(m: Interpreter, knowledge: FunctionKnowledge, request:
     default:
       return info satisfies never;
   }
-}
-
-/** Code with its captures. */
-interface BoundCode {
-  readonly code: CodeObject;
-  readonly bindings: FrameBindings;
 }
 
 /** The parts of a class from which instances are created, whether it exists outside of the trace or not. */

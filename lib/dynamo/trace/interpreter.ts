@@ -46,6 +46,12 @@ export type FrameBindings =
   | { readonly kind: "real"; readonly binding: (index: number) => FreeBinding }
   | { readonly kind: "made"; readonly free: readonly Value[] };
 
+/** Code with its captures. */
+export interface BoundCode {
+  readonly code: CodeObject;
+  readonly bindings: FrameBindings;
+}
+
 /** One activation of a function. */
 export class Frame {
   /**
@@ -160,6 +166,8 @@ export interface Interpreter {
   readonly earlyStates: EarlyStates;
   /** The prototype of tensors that operations create. */
   readonly tensorPrototype: object;
+  /** The code of a function that a call enters; null for builtins, classes and functions without source. */
+  codeOf(callee: ObjectValue): BoundCode | null;
   /** Calls a function; its result goes to the completion. */
   call(request: CallRequest): void;
   /** The same; marks the frame, if there is one. */

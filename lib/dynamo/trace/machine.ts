@@ -21,11 +21,12 @@ import { missingInstructions } from "../functions/functions.ts";
 import type { LiveCell } from "../frame/info.ts";
 import { CellValue, constant, ObjectValue, type TensorValue, TRUE, type Value } from "../variables/value.ts";
 import type { Wrapper } from "../variables/wrap.ts";
-import { callFunction, construct, generatorPrototype, makesPrivate } from "./calls.ts";
+import { callFunction, codeOf, construct, generatorPrototype, makesPrivate } from "./calls.ts";
 import { delegate } from "./delegation.ts";
 import { execute } from "./execute.ts";
 import { beginIteration } from "./execute_iteration.ts";
 import {
+  type BoundCode,
   type CallMemory,
   type CallRequest,
   type CallResult,
@@ -393,6 +394,10 @@ export class Machine implements Interpreter {
     frame.internal = this.context.isInternal(frame.code);
     frame.calledAt = this.steps - 1;
     this.frames.push(frame);
+  }
+
+  codeOf(callee: ObjectValue): BoundCode | null {
+    return codeOf(this.context, callee);
   }
 
   call(request: CallRequest): void {

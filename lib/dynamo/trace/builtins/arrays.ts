@@ -7,7 +7,6 @@ import { breakGraph, throwError } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
 import {
   constant,
-  type ConstantValue,
   dataSlot,
   type Element,
   HOLE,
@@ -17,13 +16,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
-import {
-  type BuiltinModel,
-  type CallRequest,
-  type CallResult,
-  type Interpreter,
-  PUSHED,
-} from "../interpreter.ts";
+import { type BuiltinModel, type CallRequest, type CallResult, type Interpreter } from "../interpreter.ts";
 import { put } from "../../functions/polyfills.ts";
 import { LONGEST_RESUMED, LONGEST_SORTED } from "../../functions/sorting_polyfills.ts";
 import {
@@ -35,23 +28,23 @@ import {
   takeFirst,
   takeLast,
 } from "../growing_lists.ts";
-import { collect, listIterator } from "../iteration.ts";
+import { listIterator } from "../iteration.ts";
 import {
   allElements,
   canGrow,
   elementAt,
   elementsOf,
-  MOST_ELEMENTS,
   newArray,
   refuseIntegrity,
   refuseOpaque,
   settledElements,
 } from "../contents.ts";
-import { assignProperty, defineOwn, isArrayLength } from "../property_writes.ts";
+import { assignProperty, defineOwn } from "../property_writes.ts";
 import { strictlyEqual } from "../operators.ts";
 import { settled, textOf } from "../texts.ts";
+import { arrayFrom, arrayOfLength, integerOf } from "./array_making.ts";
+import { MOST_MOVED, ofLongList, sortedLongList } from "./long_lists.ts";
 import { flattened, join } from "./nested_arrays.ts";
-import { wholeNumberOf } from "./pure.ts";
 import { filled, isPlainList, ofReceiver, ofSpecies } from "./species.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -61,11 +54,6 @@ type ArrayMethod = (
   args: readonly Value[],
   request: CallRequest,
 ) => CallResult;
-
-/** A constant as an integer. */
-function integerOf({ value }: ConstantValue): number {
-  return wholeNumberOf(value) ?? breakGraph("throws", `a ${typeof value} as a position in an array`);
-}
 
 /** An integer argument, clamped as for slice and similar methods. */
 function position(value: Value | undefined, length: number, fallback: number): number {
@@ -98,9 +86,6 @@ function spliced(args: readonly Value[], length: number): [start: number, count:
   return [start, count, ...args.slice(2)];
 }
 
-/** Moving the elements of a longer list would guard each of them, and its next call finds others in their places. */
-const MOST_MOVED = 1_000;
-
 /** All elements of an array, whose places change. */
 function movedElements(m: Interpreter, array: ObjectValue): Element[] {
   const { exotic, real } = array;
@@ -124,11 +109,21 @@ function isMissing(value: Value | undefined): boolean {
   return value === undefined || (value.kind === "constant" && value.value === undefined);
 }
 
-/** Sorts by a comparator in a stand-in that repeats V8's order of comparisons; null if that order is unknown. */
-function sortedBy(m: Interpreter, array: ObjectValue, request: CallRequest, name: string): CallResult | null {
+/**
+ * Sorts by a comparator, in a stand-in that repeats V8's order of comparisons if that order may be seen; null if there is
+ * no comparator.
+ */
+function sortedBy(
+  m: Interpreter,
+  array: ObjectValue,
+  request: CallRequest,
+  { name, put }: { readonly name: string; readonly put: (sorted: readonly Value[]) => Value },
+): CallResult | null {
   const [comparator] = request.args;
   if (isMissing(comparator)) return null;
   if (!comparator || !isCallable(comparator)) return breakGraph("throws", "a comparator is not a function");
+  const sorted = sortedLongList(m, array, comparator);
+  if (sorted) return put(sorted);
   const { length } = elementsOf(m, array), { completion } = request;
   if (length > LONGEST_SORTED) return breakGraph("builtin", "a long sort by a comparator");
   // If a comparison ended the graph, the rest of a long sort would be different in each call
@@ -309,13 +304,19 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   },
   sort: (m, array, _args, request) => {
     refuseIntegrity(m, array);
-    const sorted = sortedBy(m, array, request, "sortBy");
+    const put = (values: readonly Value[]) => {
+      const elements = settledElements(m, array);
+      for (const [i, value] of values.entries()) elements[i] = value;
+      return array;
+    };
+    const sorted = sortedBy(m, array, request, { name: "sortBy", put });
     if (sorted !== null) return sorted;
     sortConstants(m, array);
     return array;
   },
   toSorted: (m, array, _args, request) => {
-    const sorted = sortedBy(m, array, request, "toSortedBy");
+    const put = (values: readonly Value[]) => newArray(m, [...values]);
+    const sorted = sortedBy(m, array, request, { name: "toSortedBy", put });
     if (sorted !== null) return sorted;
     const copy = newArray(m, allElements(m, array));
     sortConstants(m, copy);
@@ -433,6 +434,8 @@ export function addArrays(table: ModelTable): void {
     table.method(Array.prototype, name, (m, request) => {
       const array = arrayOf(m, request.self, name);
       callbackOf(request.args[0]);
+      const known = ofLongList(m, name, request);
+      if (known) return known;
       return ofSpecies(m, { array, length: 0 }, request, into(m, name, request));
     });
   }
@@ -440,7 +443,7 @@ export function addArrays(table: ModelTable): void {
     callbackOf(request.args[0]);
     if (isArguments(request.self)) return m.callInternal("map", request);
     const array = arrayOf(m, request.self, "map");
-    if (isPlainList(m, array)) return m.callInternal("map", request);
+    if (isPlainList(m, array)) return ofLongList(m, "map", request) ?? m.callInternal("map", request);
     const { length } = elementsOf(m, array);
     return ofSpecies(m, { array, length }, request, (list) => {
       // An array has its length from the beginning if its class expects one
@@ -454,13 +457,14 @@ export function addArrays(table: ModelTable): void {
     table.method(Array.prototype, name, (m, request) => {
       if (!isArguments(request.self)) arrayOf(m, request.self, name);
       callbackOf(request.args[0]);
-      return m.callInternal(name, request);
+      return ofLongList(m, name, request) ?? m.callInternal(name, request);
     });
   }
   const reducing = (name: "reduce" | "reduceRight"): BuiltinModel => (m, request) => {
     arrayOf(m, request.self, name);
     callbackOf(request.args[0]);
-    return m.callInternal(request.args.length > 1 ? `${name}From` : name, request);
+    const known = ofLongList(m, name, request);
+    return known ?? m.callInternal(request.args.length > 1 ? `${name}From` : name, request);
   };
   table.method(Array.prototype, "reduce", reducing("reduce"));
   table.method(Array.prototype, "reduceRight", reducing("reduceRight"));
@@ -492,58 +496,4 @@ export function addArrays(table: ModelTable): void {
     else defineOwn(m, result, key, dataSlot(value));
     return UNDEFINED;
   });
-}
-
-function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
-  const [given] = args;
-  if (args.length !== 1 || !given) return newArray(m, [...args]);
-  const length = settled(m, given);
-  if (length.kind === "number" || length.kind === "item") {
-    return breakGraph("symbolicNumber", "the length of an array");
-  }
-  if (length.kind !== "constant" || typeof length.value !== "number") return newArray(m, [length]);
-  if (!isArrayLength(length.value)) return breakGraph("throws", "an invalid array length");
-  if (length.value > MOST_ELEMENTS) return breakGraph("builtin", "an array with too many elements");
-  return newArray(m, new Array<Element>(length.value).fill(HOLE));
-}
-
-/** Returns whether a source yields its items by index, because it has no iterator. */
-function isArrayLike(m: Interpreter, source: Value): source is ObjectValue {
-  return source.kind === "object" && source.exotic.kind === "plain" && !source.arguments &&
-    m.plainProperty(source, Symbol.iterator) === null;
-}
-
-/** The items of a list without an iterator; null for all other values. */
-export function itemsByIndex(m: Interpreter, source: Value): Value[] | null {
-  if (!isArrayLike(m, source)) return null;
-  const length = Number(lengthOfArrayLike(m, source).value);
-  return Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED);
-}
-
-function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
-  const [source = UNDEFINED, given, self] = request.args;
-  const isList = isArrayLike(m, source), isArray = !isCallable(request.self) || request.self.real === Array;
-  const callback = given && !isMissing(given) ? callbackOf(given) : null;
-  const size = isList && !(isArray && callback) ? [lengthOfArrayLike(m, source)] : [];
-  return ofReceiver(m, size, request, (list) => {
-    if (callback) {
-      const args = [list, callback, ...self ? [self] : []];
-      return m.callInternal(isList ? "mapArrayLike" : "mapIterable", { ...request, self: source, args });
-    }
-    if (isList) {
-      const length = Number(size[0]?.value);
-      return filled(list, Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED));
-    }
-    collect(m, source, (items) => m.complete(request.completion, filled(list, items)));
-    return PUSHED;
-  });
-}
-
-function lengthOfArrayLike(m: Interpreter, source: ObjectValue): ConstantValue {
-  const length = settled(m, m.plainProperty(source, "length") ?? UNDEFINED);
-  if (length.kind !== "constant") return breakGraph("symbolicNumber", "the length of an array");
-  const number = integerOf(length);
-  return number > MOST_ELEMENTS
-    ? breakGraph("builtin", "a list with too many elements")
-    : constant(Math.max(0, number));
 }

@@ -106,6 +106,9 @@ export function ofReceiver(
 
 /** Stores elements in a list, and sets its length. */
 export function filled(list: List, elements: readonly Element[]): List {
-  list.exotic.elements.splice(0, Infinity, ...elements);
+  const { elements: own } = list.exotic;
+  own.length = 0;
+  // The arguments of one call are on the stack, which a long list would overflow
+  for (const element of elements) own.push(element);
   return list;
 }

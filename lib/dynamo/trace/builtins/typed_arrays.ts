@@ -30,7 +30,7 @@ import {
   putElement,
   typedOf,
 } from "../typed_elements.ts";
-import { itemsByIndex } from "./arrays.ts";
+import { itemsByIndex } from "./array_making.ts";
 import { viewOfBuffer } from "./buffers.ts";
 import { positionOf, primitiveOf } from "./pure.ts";
 import type { ModelTable } from "./table.ts";

@@ -1,0 +1,88 @@
+/**
+ * Models of the ways to make arrays: `Array` and `Array.from`. Invariant: a list that is too long for a trace breaks the
+ * graph before anything is made.
+ */
+import { breakGraph } from "../../break_reasons.ts";
+import {
+  constant,
+  type ConstantValue,
+  type Element,
+  HOLE,
+  isCallable,
+  isUndefined,
+  type ObjectValue,
+  UNDEFINED,
+  type Value,
+} from "../../variables/value.ts";
+import { callbackOf } from "../calls.ts";
+import { MOST_ELEMENTS, newArray } from "../contents.ts";
+import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
+import { collect } from "../iteration.ts";
+import { isArrayLength } from "../property_writes.ts";
+import { settled } from "../texts.ts";
+import { fromLength } from "./long_lists.ts";
+import { wholeNumberOf } from "./pure.ts";
+import { filled, ofReceiver } from "./species.ts";
+
+/** A constant as an integer. */
+export function integerOf({ value }: ConstantValue): number {
+  return wholeNumberOf(value) ?? breakGraph("throws", `a ${typeof value} as a position in an array`);
+}
+
+/** The result of `Array(length)` or `Array(...items)`. */
+export function arrayOfLength(m: Interpreter, args: readonly Value[]): Value {
+  const [given] = args;
+  if (args.length !== 1 || !given) return newArray(m, [...args]);
+  const length = settled(m, given);
+  if (length.kind === "number" || length.kind === "item") {
+    return breakGraph("symbolicNumber", "the length of an array");
+  }
+  if (length.kind !== "constant" || typeof length.value !== "number") return newArray(m, [length]);
+  if (!isArrayLength(length.value)) return breakGraph("throws", "an invalid array length");
+  if (length.value > MOST_ELEMENTS) return breakGraph("builtin", "an array with too many elements");
+  return newArray(m, new Array<Element>(length.value).fill(HOLE));
+}
+
+/** Returns whether a source yields its items by index, because it has no iterator. */
+function isArrayLike(m: Interpreter, source: Value): source is ObjectValue {
+  return source.kind === "object" && source.exotic.kind === "plain" && !source.arguments &&
+    m.plainProperty(source, Symbol.iterator) === null;
+}
+
+/** The items of a list without an iterator; null for all other values. */
+export function itemsByIndex(m: Interpreter, source: Value): Value[] | null {
+  if (!isArrayLike(m, source)) return null;
+  const length = Number(lengthOfArrayLike(m, source).value);
+  return Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED);
+}
+
+/** Models `Array.from`. */
+export function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
+  const [source = UNDEFINED, given, self] = request.args;
+  const isList = isArrayLike(m, source), isArray = !isCallable(request.self) || request.self.real === Array;
+  const callback = given && !isUndefined(given) ? callbackOf(given) : null;
+  const size = isList && !(isArray && callback) ? [lengthOfArrayLike(m, source)] : [];
+  return ofReceiver(m, size, request, (list) => {
+    const known = callback && isList && isArray ? fromLength(m, source, callback) : null;
+    if (known) return filled(list, known);
+    if (callback) {
+      const args = [list, callback, ...self ? [self] : []];
+      return m.callInternal(isList ? "mapArrayLike" : "mapIterable", { ...request, self: source, args });
+    }
+    if (isList) {
+      const length = Number(size[0]?.value);
+      return filled(list, Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED));
+    }
+    collect(m, source, (items) => m.complete(request.completion, filled(list, items)));
+    return PUSHED;
+  });
+}
+
+function lengthOfArrayLike(m: Interpreter, source: ObjectValue): ConstantValue {
+  const length = settled(m, m.plainProperty(source, "length") ?? UNDEFINED);
+  if (length.kind !== "constant") return breakGraph("symbolicNumber", "the length of an array");
+  const number = integerOf(length);
+  return number > MOST_ELEMENTS
+    ? breakGraph("builtin", "a list with too many elements")
+    : constant(Math.max(0, number));
+}
