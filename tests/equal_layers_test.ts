@@ -12,6 +12,7 @@ import type { GraphCompiler } from "../lib/graph/interpose.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import type { Kernel, LoopKernel, Program } from "../lib/loops/ir.ts";
 import { canonicalFormOf } from "../lib/loops/canonical_form.ts";
+import { kernelsOfRows } from "../lib/loops/moved_kernel.ts";
 import { renameBuffers } from "../lib/loops/moved_buffers.ts";
 import { type Lifetime, planMemory } from "../lib/loops/memory.ts";
 import { printKernel, printProgram } from "../lib/loops/print.ts";
@@ -75,9 +76,9 @@ const encoders = (count: number, dropout: number): (x: Tensor) => Tensor => {
   return (x) => through(layers, x);
 };
 
-/** The kernels of a program, whatever their buffers and names are. */
+/** The kernels of a program, each row of a table on its own, whatever their buffers and names are. */
 const kernelTexts = ({ kernels }: Program): string[] =>
-  kernels.map((kernel) => {
+  kernels.flatMap((kernel) => kernel.kind === "loops" ? kernelsOfRows(kernel) : kernel).map((kernel) => {
     const numbers = new Map<string, string>();
     return printKernel({ ...kernel, name: "kernel" }, { origins: false }).replaceAll(/\bb\d+\b/g, (id) => {
       const known = numbers.get(id) ?? `b${numbers.size}`;

@@ -3,7 +3,7 @@
  * one function over a table: neither the calls of a program nor its functions grow with the parameters, results are
  * those of the separate kernels, and dependent kernels stay in order.
  */
-import { assert, assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import { compile, config, manualSeed, nn, optim, randn } from "../mod.ts";
 import { printProgram } from "../backends/cpu/print/program.ts";
 import { nativeTarget } from "../backends/cpu/native_target.ts";
@@ -12,8 +12,14 @@ import { generate } from "../lib/codegen/generate.ts";
 import { foreachTables } from "../lib/codegen/foreach_tables.ts";
 import { contiguousMeta } from "../lib/graph/meta.ts";
 import { gathered } from "../lib/inductor/gathered.ts";
-import type { Kernel, LoopKernel, Program } from "../lib/loops/ir.ts";
+import { inPlace } from "../lib/inductor/update_rows.ts";
+import type { Kernel, LoopKernel, Program, Rows } from "../lib/loops/ir.ts";
 import { kernelGroups } from "../lib/loops/kernel_groups.ts";
+import { kernelsOfRows } from "../lib/loops/moved_kernel.ts";
+import { printKernel } from "../lib/loops/print.ts";
+import { expandRegions, rowsKernel } from "../lib/loops/regions.ts";
+import { verifyProgram } from "../lib/loops/verify.ts";
+import { InternalError } from "../lib/base/errors.ts";
 import { counters } from "../lib/base/logs.ts";
 import { compiled, traced } from "./support/graph_programs.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
@@ -140,6 +146,39 @@ Deno.test("kernels are fused if nothing relevant happens between them", () => {
   ]);
   // And writes what is read between
   assertEquals(orderOf([scaling(0, 5), other(1, 2), scaling(3, 1)]), ["b0 to b5", "b1 to b2", "b3 to b1"]);
+});
+
+Deno.test("a row that names one tensor twice takes nothing from other rows", () => {
+  const metas = Array.from({ length: 3 }, () => contiguousMeta([8], "float32", "cpu"));
+  const graph = traced(metas, (o, [x, a, b]) => x && a && b ? [o.add(o.mul(x, a), o.sqrt(b))] : []);
+  const region = inPlace(compiled(graph), [0])?.program;
+  assert(region);
+  const runs = (rows: Rows, tables: boolean) => {
+    const ids = [...new Set(rows.flat())].sort();
+    const buffers = ids.map((id) => ({
+      name: `b${id}`,
+      dtype: "float32" as const,
+      length: 8,
+      role: { kind: "input", written: true } as const,
+    }));
+    const kernels = [rowsKernel(region, rows, undefined)];
+    const program = { ...region, buffers, inputs: ids, outputs: [], kernels };
+    verifyProgram(program);
+    const made = expandRegions(program, { tables }).kernels;
+    const each = made.flatMap((kernel) => kernel.kind === "loops" ? kernelsOfRows(kernel) : kernel);
+    return { made: made.length, texts: each.map((kernel) => printKernel({ ...kernel, name: "" })).sort() };
+  };
+  const twice = [0, 1, 1], others = [[2, 3, 4], [5, 1, 6]];
+  for (const rows of [[twice, ...others], [...others, twice]]) {
+    const table = runs(rows, true), apart = runs(rows, false);
+    assertEquals([table.made, apart.made], [1, 3]);
+    assertEquals(table.texts, apart.texts);
+  }
+  assertEquals(runs([twice, [2, 3, 3]], true), runs([twice, [2, 3, 3]], false));
+  // A row that reads what another one writes, or writes it as well
+  for (const other of [[2, 0, 3], [0, 2, 3]]) {
+    assertThrows(() => runs([twice, other], true), InternalError, "touch nothing");
+  }
 });
 
 type Make = (params: readonly nn.Parameter[]) => optim.Optimizer;

@@ -21,6 +21,7 @@ import {
 } from "../graph/node.ts";
 import { type GraphValue, isGraphValue, tensorArguments } from "../ops/graph_builder.ts";
 import { GraphContract, laidOut, outputsOf } from "../ops/rewrite/contract.ts";
+import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { sameMeta } from "../ops/rewrite/metadata.ts";
 import { followsInputs } from "../ops/index_checks.ts";
 import { findTarget } from "../ops/table.ts";
@@ -119,7 +120,10 @@ export class Regions {
     const read = new Set<Node>(), written = new Set<Node>();
     for (const [k, [region, { stack, rows }]] of [...this.#updates].entries()) {
       for (const row of rows) {
-        row.forEach((node, at) => (region.mutatedInputs.includes(at) ? written : read).add(node));
+        for (const [at, node] of row.entries()) {
+          if (region.mutatedInputs.includes(at)) written.add(node);
+          else read.add(memoryRoot(node));
+        }
       }
       graph.create("call_function", `update_${k}_`, { args: rows, meta: { ...meta, stack, region }, before });
     }

@@ -1,7 +1,7 @@
 /**
- * Foreach kernels: merges adjacent kernels that are equal except for their buffers: updates of many parameters by one
- * formula become one function that runs over a table of addresses and lengths, so that its threads are woken once. Runs
- * at the end of code generation. Invariant: no kernel of a table writes what another of them touches, so they may run
+ * Foreach kernels: merges adjacent kernels that are equal except for their buffers, each on one row of them or several:
+ * updates of many parameters by one formula become one function that runs over a table of addresses and lengths, so
+ * that its threads are woken once. Runs at the end of code generation. Invariant: no kernel of a table writes what another of them touches, so they may run
  * in any order, or concurrently.
  */
 import { itemSize } from "../base/dtype.ts";
@@ -24,7 +24,7 @@ export function foreachTables(program: Program, { tables }: Target): Program {
       if (!kernel || !touched.add(kernel)) break;
       to++;
     }
-    if (form && to - from > 1) {
+    if (form && (to - from > 1 || rowsOf(kernels[from]))) {
       const table: KernelTable = { length: LENGTH };
       for (const kernel of kernels.slice(from, to)) found.set(kernel, table);
     }
@@ -40,7 +40,9 @@ export function foreachTables(program: Program, { tables }: Target): Program {
   };
 }
 
-/** The bytes of the arena that a kernel touches. */
+const rowsOf = (kernel: Kernel | undefined) => kernel?.kind === "loops" ? kernel.rows : undefined;
+
+/** Bytes of the arena that a kernel touches. */
 interface Bytes {
   readonly from: number;
   readonly to: number;
@@ -51,8 +53,8 @@ interface Bytes {
 class Touched {
   readonly #read = new Set<BufferId>();
   readonly #written = new Set<BufferId>();
-  readonly #bytes: Bytes[] = [];
-  readonly #writtenBytes: Bytes[] = [];
+  /** For each kernel its places in the arena, and the bytes between the first and the last one. */
+  readonly #places: { readonly from: number; readonly to: number; readonly all: readonly Bytes[] }[] = [];
 
   constructor(readonly program: Program) {}
 
@@ -68,17 +70,18 @@ class Touched {
       if (role.kind === "local") continue;
       if (role.kind === "temporary") {
         if (typeof role.offset !== "number" || typeof length !== "number") return false;
-        const from = role.offset, to = from + length * itemSize(dtype);
-        const others = writes ? this.#bytes : this.#writtenBytes;
-        if (others.some((at) => from < at.to && at.from < to)) return false;
-        bytes.push({ from, to, writes });
+        bytes.push({ from: role.offset, to: role.offset + length * itemSize(dtype), writes });
         continue;
       }
       if (this.#written.has(id) || (writes && this.#read.has(id))) return false;
       ids.push({ id, writes });
     }
-    this.#bytes.push(...bytes);
-    this.#writtenBytes.push(...bytes.filter(({ writes }) => writes));
+    const from = Math.min(...bytes.map((each) => each.from)), to = Math.max(...bytes.map((each) => each.to));
+    const near = this.#places.filter((other) => from < other.to && other.from < to);
+    const isShared = (one: Bytes, other: Bytes) =>
+      (one.writes || other.writes) && one.from < other.to && other.from < one.to;
+    if (near.some((other) => other.all.some((one) => bytes.some((two) => isShared(one, two))))) return false;
+    this.#places.push({ from, to, all: bytes });
     for (const { id, writes } of ids) (writes ? this.#written : this.#read).add(id);
     return true;
   }

@@ -125,7 +125,7 @@ export function generate(program: Program, target: Target): Program {
       return made;
     };
     const whole = expandRegions(numbered(program), { which: sharesOperands(program) });
-    return through(rest, expandRegions(through(own, whole), { inner }));
+    return through(rest, expandRegions(through(own, whole), { inner, tables: target.tables }));
   };
   return recording.phase("loop passes", () => {
     try {

@@ -61,7 +61,7 @@ export function windowsOfBuffers(program: Program, target: Target): Program {
 
 /** Returns whether a kernel may read a buffer from another element than the first on. */
 function readsInside(kernel: Kernel): boolean {
-  if (kernel.kind === "loops") return loadsInside(kernel.body);
+  if (kernel.kind === "loops") return !kernel.rows && loadsInside(kernel.body);
   const { inputs, epilogue, prologues = [] } = kernel,
     nests = [epilogue, ...prologues.map(({ nest }) => nest)];
   return inputs.some(({ offset }) => leastOf(offset) > 0) ||

@@ -6,7 +6,7 @@
 import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import type { Body, Element } from "../loops/body.ts";
-import type { Axis, BufferId, ExternOp, Program, ReductionOp, Statement } from "../loops/ir.ts";
+import type { Axis, BufferId, ExternOp, Program, ReductionOp, Rows, Statement } from "../loops/ir.ts";
 import { type BufferOperand, flatIndex, Recorder, type Value } from "../loops/record.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
 import { add, type Dim, freeSymbols, mul, sub, symbol } from "../sym/expr.ts";
@@ -44,7 +44,8 @@ export type Work =
     readonly inputs: readonly BufferOperand[];
     readonly outputs: readonly BufferOperand[];
   }
-  | RegionWork;
+  | RegionWork
+  | RowsWork;
 
 /** A region's program over buffers of the program around it. */
 export interface RegionWork {
@@ -54,6 +55,17 @@ export interface RegionWork {
   readonly places: readonly (Place | undefined)[];
   /** The memory of its temporaries if the call is one kernel; null if it has none. Absent: its kernels are expanded. */
   readonly arena?: BufferId | null;
+  readonly reads: readonly BufferId[];
+  readonly writes: readonly BufferId[];
+}
+
+/** The runs of a region's program on rows of its inputs, as one kernel. */
+export interface RowsWork {
+  readonly kind: "rows";
+  readonly program: Program;
+  readonly rows: Rows;
+  /** The memory of the temporaries of all rows; null if there are none. */
+  readonly arena: BufferId | null;
   readonly reads: readonly BufferId[];
   readonly writes: readonly BufferId[];
 }
@@ -127,7 +139,7 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
       })),
     };
   }
-  if (work.kind === "region") {
+  if (work.kind === "region" || work.kind === "rows") {
     const whole = (buffer: BufferId): Access => ({ buffer, index: undefined });
     const reads = work.reads.map(whole), writes = work.writes.map(whole);
     return { ...common, work, reads, writes };

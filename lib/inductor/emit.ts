@@ -14,7 +14,7 @@ import { type Computation, contribution } from "./computation.ts";
 import { removeDead } from "../loops/dead_code.ts";
 import { type Group, type Member, rebased } from "./group.ts";
 import { chooseOrder, type Tiling } from "./loop_order.ts";
-import { regionKernels } from "./region_kernels.ts";
+import { kernelOfRows, regionKernels } from "./region_kernels.ts";
 import { scanKernel, scatterKernel } from "./single_kernels.ts";
 import { inline, isLazy, makeLoader, resultValue, storedForm } from "./tensors.ts";
 
@@ -32,10 +32,10 @@ export interface Placement {
 export function emitGroup(group: Group, placement: Placement, tiling: Tiling): Kernel[] {
   const [first] = group.members;
   if (!first) throw new InternalError("Expected a group with members but found none");
-  const { computation } = first;
-  return computation.work.kind === "region"
-    ? regionKernels(computation.work, placement.place)
-    : [emitOne(group, computation, { placement, tiling })];
+  const { computation } = first, { work } = computation;
+  if (work.kind === "region") return regionKernels(work, placement.place);
+  if (work.kind === "rows") return [kernelOfRows(work, placement.place)];
+  return [emitOne(group, computation, { placement, tiling })];
 }
 
 function emitOne(

@@ -38,14 +38,13 @@ export interface Group {
   readonly kind: "loops" | "extern" | "single";
 }
 
+/** Kinds of work that are not fused. */
+const ALONE: ReadonlySet<Computation["work"]["kind"]> = new Set(["scan", "scatter", "region", "rows"]);
+
 /** The group of one computation. Scans, scatters and regions stay alone. */
 export function groupOf(computation: Computation): Group {
   const { work } = computation;
-  const kind = work.kind === "extern"
-    ? "extern"
-    : work.kind === "scan" || work.kind === "scatter" || work.kind === "region"
-    ? "single"
-    : "loops";
+  const kind = work.kind === "extern" ? "extern" : ALONE.has(work.kind) ? "single" : "loops";
   const ones = new Map<Sym, Dim>();
   const grows = (axis: Axis) => {
     if (axis.size !== 1) return true;

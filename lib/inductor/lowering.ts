@@ -39,6 +39,7 @@ import { itemsOf, Overwriting, updateTargets } from "./overwriting.ts";
 import { callRegion } from "./region_call.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
 import { scatterAsChoice } from "./scatter_choice.ts";
+import { inPlace, runOnRows } from "./update_rows.ts";
 import {
   isLazy,
   type Label,
@@ -221,15 +222,22 @@ class Lowering {
   /** Writes the results of updates into their arguments, after everything that reads the old elements. */
   #update(node: Node, region: Region): void {
     const compiled = this.compileRegion(region, node.target), label = labelOf(node), order = this.#lastOrder;
+    const whole = inPlace(compiled, region.mutatedInputs), rows: BufferOperand[][] = [];
     for (const row of rowsOf(node)) {
       const inputs = this.#argumentsOf(region, row);
       const into = updateTargets(compiled, region.mutatedInputs, inputs);
+      const operands = whole?.inputs.flatMap((at) => inputs[at]?.offset === 0 ? inputs[at] : []) ?? [];
+      if (whole && operands.length === whole.inputs.length && into.size === region.mutatedInputs.length) {
+        rows.push(operands);
+        continue;
+      }
       const made = callRegion(this.#plan, compiled, { inputs, label, into, order });
       for (const [k, at] of region.mutatedInputs.entries()) {
         const from = made[k], target = inputs[at];
         if (from && target && !into.has(k)) this.#copyInto(target, from, { label });
       }
     }
+    if (whole) runOnRows(this.#plan, whole, { rows, label, order });
   }
 
   #region(node: Node, region: Region): Operand[] {

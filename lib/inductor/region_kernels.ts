@@ -6,9 +6,9 @@ import { InternalError } from "../base/errors.ts";
 import type { BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
 import type { Place } from "../loops/moved_buffers.ts";
 import { copiedKernel } from "../loops/moved_kernel.ts";
-import { isRegion, type RegionKernel, regionKernel } from "../loops/regions.ts";
+import { isRegion, type RegionKernel, regionKernel, rowsKernel } from "../loops/regions.ts";
 import { usesOf } from "../loops/uses.ts";
-import type { RegionWork } from "./computation.ts";
+import type { RegionWork, RowsWork } from "./computation.ts";
 
 /** The kernels of a call; `place` maps a buffer to where it lies. */
 export function regionKernels(
@@ -24,6 +24,14 @@ export function regionKernels(
     return [regionKernel(program, (id) => placeOf(id).buffer, arena === null ? undefined : place(arena))];
   }
   return program.kernels.map((kernel) => copiedKernel(kernel, placeOf));
+}
+
+/** The kernel of runs on rows. */
+export function kernelOfRows(
+  { program, rows, arena }: RowsWork,
+  place: (buffer: BufferId) => BufferId,
+): Kernel {
+  return rowsKernel(program, rows.map((row) => row.map(place)), arena === null ? undefined : place(arena));
 }
 
 /** Kernels without dead ones: regions compute everything that any of their calls uses. */

@@ -125,7 +125,7 @@ export class WorkPlan {
     if (isEmpty({ shape: sizes })) return;
     const more = { ...(tensor ? { tensor } : {}), ...(after === undefined ? {} : { after }) };
     this.#jobs.push({ order, work, target, sizes, over, label, ...more });
-    if (tensor || work.kind === "extern" || work.kind === "region") return;
+    if (tensor || work.kind === "extern" || work.kind === "region" || work.kind === "rows") return;
     const index = sizes.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
     const reduced = over.map((size, d): Dim => newAxis(size, `r${d}`).symbol);
     const cost = ownCost((recorder) => {

@@ -207,6 +207,12 @@ export interface KernelTable {
   readonly length: Sym;
 }
 
+/**
+ * Buffers of several runs of the same statements: a row for each run, those that the statements name first. Columns
+ * correspond. No run touches what another one writes.
+ */
+export type Rows = readonly (readonly BufferId[])[];
+
 /** Grid points that a workgroup runs concurrently. */
 export interface Points {
   readonly count: number;
@@ -231,6 +237,8 @@ export interface LoopKernel {
   readonly blocks?: Blocks;
   /** Absent: it runs alone. */
   readonly table?: KernelTable;
+  /** The rows of a table that it runs on. Absent: on the buffers that its statements name. */
+  readonly rows?: Rows;
   /** The user lines it computes, for comments and profiles: "model.ts:12 x.sin()". */
   readonly origins: readonly string[];
   /** Indices of the kernels of the original program that it is part of. Absent: not tracked. */
@@ -269,6 +277,12 @@ export type ExternOp =
 export interface RegionOp {
   readonly op: "region";
   readonly program: Program;
+  /**
+   * The number of its runs, each on a row of inputs, of which no run touches what another one writes: updates of many
+   * tensors by one formula. The inputs are those of the first row, then those of the next; the program has no outputs,
+   * and the arena has a place for each row. Absent: one run.
+   */
+  readonly rows?: number;
 }
 
 export interface ConvGeometry {

@@ -1,5 +1,6 @@
 /**
- * Groups kernels that run together: those with the same blocks, or with the same table, form a group; others run alone.
+ * Groups kernels that run together: those with the same blocks, or with the same table, form a group, and so do
+ * neighbouring regions over rows, whose kernels take turns; others run alone.
  */
 import type { Axis, Blocks, Kernel } from "./ir.ts";
 
@@ -7,12 +8,22 @@ import type { Axis, Blocks, Kernel } from "./ir.ts";
 export const countersOf = (blocks: Blocks | undefined): readonly Axis[] =>
   blocks ? [...blocks.axes, ...blocks.inOrder ? [blocks.inOrder] : []] : [];
 
+/** What neighbouring regions over rows share. */
+const ROWS = {};
+
+/** Returns what a kernel has in common with the others of its group; undefined if it runs alone. */
+function sharedBy(kernel: Kernel): object | undefined {
+  if (kernel.blocks) return kernel.blocks;
+  if (kernel.kind === "loops") return kernel.table;
+  return kernel.call.op === "region" && kernel.call.rows !== undefined ? ROWS : undefined;
+}
+
 /** Groups kernels. */
 export function kernelGroups<K extends Kernel>(kernels: readonly K[]): K[][] {
   const groups: K[][] = [];
   let last: object | undefined;
   for (const kernel of kernels) {
-    const shared = kernel.blocks ?? (kernel.kind === "loops" ? kernel.table : undefined);
+    const shared = sharedBy(kernel);
     if (shared !== undefined && shared === last) groups.at(-1)?.push(kernel);
     else groups.push([kernel]);
     last = shared;

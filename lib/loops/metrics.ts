@@ -56,11 +56,21 @@ const ofRegions = new WeakMap<Program, readonly NamedCounts[]>();
 function allCounts(program: Program): NamedCounts[] {
   return program.kernels.flatMap((kernel) => {
     if (!isRegion(kernel)) return { ...countsOf(kernel, program), name: kernel.name, kind: kernel.kind };
-    const { program: region } = kernel.call, known = ofRegions.get(region) ?? allCounts(region);
+    const { program: region, rows = 1 } = kernel.call, known = ofRegions.get(region) ?? allCounts(region);
     ofRegions.set(region, known);
-    return known;
+    return rows === 1 ? known : known.map((each) => ({ ...each, cost: timesAsMuch(each.cost, rows) }));
   });
 }
+
+/** The cost of several runs on other buffers. */
+const timesAsMuch = (
+  { bytesRead, bytesWritten, operations }: Counts["cost"],
+  runs: number,
+): Counts["cost"] => ({
+  bytesRead: mul(bytesRead, runs),
+  bytesWritten: mul(bytesWritten, runs),
+  operations: mul(operations, runs),
+});
 
 /** Counts a program. */
 export function measure(program: Program): ProgramMetrics {

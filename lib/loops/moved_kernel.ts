@@ -33,6 +33,19 @@ export function movedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): K
   };
 }
 
+/** The runs of a kernel on several rows as kernels. */
+export function kernelsOfRows(kernel: LoopKernel): LoopKernel[] {
+  const { rows, table: _, ...alone } = kernel, [first = []] = rows ?? [];
+  if (!rows) return [kernel];
+  expectEquivalent(kernel.body);
+  return rows.map((row) => {
+    const place = (id: BufferId): BufferId => row[first.indexOf(id)] ?? id;
+    const body = movedBuffers(kernel.body, (id) => ({ buffer: place(id), offset: 0 }));
+    recordEquivalent(kernel.body, body, place);
+    return { ...alone, body };
+  });
+}
+
 /** A kernel with its buffers moved, one of several that are equivalent. */
 export function copiedKernel(kernel: Kernel, placeOf: (id: BufferId) => Place): Kernel {
   const nests = kernel.kind === "loops"

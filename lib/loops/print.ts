@@ -169,12 +169,17 @@ function writeKernel(writer: TextWriter, { kernel, names, options }: KernelConte
     const side = points ? ` on ${points.count} ${points.interleaved ? "interleaved " : ""}points` : "";
     const workgroup = size === undefined ? "" : ` by workgroups of ${size}${side}`;
     writer.line(`loops ${kernel.name}${team}${workgroup}${originText(kernel.origins, options)}`);
-    writer.indent(() => writeStatements(writer, kernel.body, names));
+    writer.indent(() => {
+      writeStatements(writer, kernel.body, names);
+      for (const row of kernel.rows ?? []) writer.line(`row ${row.map((id) => `b${id}`).join(", ")}`);
+    });
     return;
   }
   const { op, ...attributes } = kernel.call;
   const described = kernel.call.op === "region"
-    ? ` of ${names.region(kernel.call.program)}`
+    ? ` of ${names.region(kernel.call.program)}${
+      kernel.call.rows === undefined ? "" : ` on ${kernel.call.rows} rows`
+    }`
     : Object.entries(attributes).map(([k, v]) => ` ${k}=${JSON.stringify(v)}`).join("");
   const parts = kernel.parts === undefined ? "" : ` in ${kernel.parts} parts`;
   const causal = kernel.causal ? " causal" : "", transformed = kernel.transformed ? " transformed" : "";

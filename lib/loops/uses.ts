@@ -3,7 +3,7 @@
  * Invariant: a library call's prologues and epilogue count as parts of it.
  */
 import { type Dim, freeSymbols } from "../sym/expr.ts";
-import type { BufferId, Kernel, Statement, ValueId } from "./ir.ts";
+import type { BufferId, Kernel, Rows, Statement, ValueId } from "./ir.ts";
 import { cachedBufferAnalysis } from "./canonical_form.ts";
 
 /** Buffers that a kernel mentions, and those of them that it writes. */
@@ -13,11 +13,11 @@ export interface Uses {
 }
 
 /** Passes query kernels repeatedly, including ones that share statements */
-const known = new WeakMap<Kernel | readonly Statement[], Uses>();
+const known = new WeakMap<Kernel | Rows | readonly Statement[], Uses>();
 
 /** The buffers that a kernel mentions. */
 export function usesOf(kernel: Kernel): Uses {
-  const key = kernel.kind === "loops" ? kernel.body : kernel;
+  const key = kernel.kind === "loops" ? kernel.rows ?? kernel.body : kernel;
   let uses = known.get(key);
   if (!uses) known.set(key, uses = findUses(kernel));
   return uses;
@@ -50,8 +50,23 @@ function findUses(kernel: Kernel): Uses {
       if (isWritten) written.add(id);
     }
   };
-  if (kernel.kind === "loops") visit(kernel.body);
-  else {
+  if (kernel.kind === "loops") {
+    visit(kernel.body);
+    const { rows = [] } = kernel, isWritten = rows[0]?.map((id) => written.has(id)) ?? [];
+    for (const row of rows) {
+      for (const [at, id] of row.entries()) {
+        all.add(id);
+        if (isWritten[at]) written.add(id);
+      }
+    }
+  } else {
+    if (kernel.call.op === "region") {
+      const { program: { inputs, buffers } } = kernel.call;
+      for (const [at, view] of kernel.inputs.entries()) {
+        const role = buffers[inputs[at % inputs.length] ?? -1]?.role;
+        if (role?.kind === "input" && role.written) written.add(view.buffer);
+      }
+    }
     for (const view of [...kernel.inputs, ...kernel.outputs]) all.add(view.buffer);
     for (const view of kernel.outputs) written.add(view.buffer);
     visit(kernel.epilogue?.body ?? []);

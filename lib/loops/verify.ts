@@ -11,6 +11,7 @@ import {
   type Axis,
   type BufferDecl,
   type BufferId,
+  type BufferView,
   type ExternKernel,
   type Fold,
   isPosition,
@@ -171,24 +172,45 @@ const checked = new WeakSet<Program>();
 /** Checks the call of a region, and the region once: a buffer for each of its own, and an arena of its size. */
 function checkRegion(
   program: Program,
-  { name, call: { program: region }, inputs, outputs }: RegionKernel,
+  { name, call: { program: region, rows }, inputs, outputs }: RegionKernel,
   { stage, fail }: { readonly stage: string; readonly fail: (message: string) => never },
 ): void {
   if (!checked.has(region)) verifyProgram(region, stage);
   checked.add(region);
   const own = [...region.inputs, ...region.outputs], given = [...inputs, ...outputs];
-  const arena = outputs.length > region.outputs.length ? 1 : 0;
-  if (inputs.length !== region.inputs.length || outputs.length !== region.outputs.length + arena) {
+  const arena = outputs.length > region.outputs.length ? 1 : 0, runs = rows ?? 1;
+  if (inputs.length !== runs * region.inputs.length || outputs.length !== region.outputs.length + arena) {
     fail(`${name}: Expected buffers for ${region.inputs} and ${region.outputs}`);
   }
+  if (rows !== undefined) checkRows(region, inputs, (message) => fail(`${name}: ${message}`));
   for (const [at, view] of given.entries()) {
-    const buffer = program.buffers[view.buffer], like = region.buffers[own[at] ?? -1];
+    const place = at < inputs.length ? at % region.inputs.length : at - inputs.length + region.inputs.length;
+    const buffer = program.buffers[view.buffer], like = region.buffers[own[place] ?? -1];
     if (!buffer || view.offset !== 0) fail(`${name}: Expected a whole buffer but found b${view.buffer}`);
     if (like && buffer?.dtype !== like.dtype) {
       fail(`${name}: Expected ${like.dtype} but found ${buffer?.dtype}`);
     }
   }
-  for (const view of outputs) checkWritable(program, view.buffer, (message) => fail(`${name}: ${message}`));
+  const written = [...outputs, ...inputs.filter((_, at) => isWritten(region, at % region.inputs.length))];
+  for (const view of written) checkWritable(program, view.buffer, (message) => fail(`${name}: ${message}`));
+}
+
+/** Returns whether a program writes to an input. */
+function isWritten({ inputs, buffers }: Program, at: number): boolean {
+  const role = buffers[inputs[at] ?? -1]?.role;
+  return role?.kind === "input" && role.written;
+}
+
+/** Checks that runs on rows have their results in inputs, each of which nothing else names. */
+function checkRows(region: Program, views: readonly BufferView[], fail: (message: string) => never): void {
+  if (region.outputs.length > 0) fail("Expected results of rows in their inputs");
+  const seen = new Set<BufferId>(), again = new Set<BufferId>();
+  for (const { buffer } of views) (seen.has(buffer) ? again : seen).add(buffer);
+  for (const [at, { buffer }] of views.entries()) {
+    if (again.has(buffer) && isWritten(region, at % region.inputs.length)) {
+      fail(`Expected rows that touch nothing which others write but found b${buffer}`);
+    }
+  }
 }
 
 function checkExtern(program: Program, kernel: ExternKernel, { nests, fail }: ExternCheck): void {

@@ -10,6 +10,7 @@ import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
 import type { BufferId, ExternKernel, Kernel, Program, ProgramGuard } from "../../../lib/loops/ir.ts";
 import { kernelGroups, originalKernels } from "../../../lib/loops/kernel_groups.ts";
+import { kernelsOfRows } from "../../../lib/loops/moved_kernel.ts";
 import type { Routine } from "../runtime_library.ts";
 import { printBlocks } from "./blocks.ts";
 import { type PrintedCall, printSequence } from "./call_sequence.ts";
@@ -208,8 +209,10 @@ export function printProgram(given: Program): PrintedProgram {
     if (kernel?.blocks) teamKernel(printBlocks(group, kernel.blocks, context), lines, nameOf);
     else {
       for (const each of group) {
-        if (each.kind === "loops") teamKernel(printLoopKernel(each, context), lines, nameOf);
-        else externKernel(each, lines, nameOf);
+        if (each.kind === "extern") externKernel(each, lines, nameOf);
+        else {
+          for (const run of kernelsOfRows(each)) teamKernel(printLoopKernel(run, context), lines, nameOf);
+        }
       }
     }
     return {

@@ -104,7 +104,16 @@ const noLines: Codec<readonly string[]> = { write: () => [], read: () => [] };
 /** Programs are stored as passed to devices, which divide and count them themselves. */
 type Fields<T extends { readonly kind: string }> = Omit<
   T,
-  "kind" | "points" | "blocks" | "table" | "originals" | "weights" | "computed" | "causal" | "transformed"
+  | "kind"
+  | "points"
+  | "blocks"
+  | "table"
+  | "rows"
+  | "originals"
+  | "weights"
+  | "computed"
+  | "causal"
+  | "transformed"
 >;
 
 const loops: Codec<Fields<LoopKernel>> = record<Fields<LoopKernel>>(
@@ -129,20 +138,21 @@ const geometry = record<ConvGeometry>({
 /** The regions of the program that is written or read, whose later calls refer to them by their numbers. */
 const regions = new WeakMap<Symbols, Program[]>();
 
-const region: Codec<Pick<RegionOp, "program">> = {
-  write({ program }, symbols): Plain {
+const region: Codec<Pick<RegionOp, "program" | "rows">> = {
+  write({ program, rows }, symbols): Plain {
     const known = regions.get(symbols) ?? [], at = known.indexOf(program);
-    if (at >= 0) return { at };
+    const runs = rows === undefined ? {} : { rows };
+    if (at >= 0) return { at, ...runs };
     const form = wholeProgram.write(program, symbols);
     known.push(program);
-    return { program: form };
+    return { program: form, ...runs };
   },
   read(form, symbols) {
-    const { at, program: first } = recordIn(form), known = regions.get(symbols) ?? [];
+    const { at, program: first, rows } = recordIn(form), known = regions.get(symbols) ?? [];
     const program = first === undefined ? known[numberIn(at)] : wholeProgram.read(first, symbols);
     if (!program) throw new DamagedForm(`Expected a region but found ${at}`);
     if (first !== undefined) known.push(program);
-    return { program };
+    return { program, ...(rows === undefined ? {} : { rows: numberIn(rows) }) };
   },
 };
 
