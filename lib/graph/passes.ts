@@ -5,20 +5,37 @@
  */
 import { formatArgument, type Graph, type Node, type NodeMeta } from "./node.ts";
 
+/** Number of arguments by which most calls differ from others. */
+const FIRST = 2;
+
+/** Calls that begin alike. */
+interface Alike {
+  readonly first: Node;
+  /** All of them by their arguments; null while there is one. */
+  byText: Map<string, Node> | null;
+}
+
+const textOf = ({ args, kwargs }: Node): string => `${formatArgument(args)}, ${formatArgument(kwargs)}`;
+
 /**
  * Merges equal calls with equal arguments into one node. Ops are pure here, and random ones depend on their keys, so
  * the same call has the same result. Deliberate recomputation and collectives are not merged.
  */
 export function eliminateCommonSubexpressions(graph: Graph): boolean {
-  const seen = new Map<string, Node>(), repeated = new Set<Node>();
+  const seen = new Map<string, Alike>(), repeated = new Set<Node>();
   for (const node of graph.nodes) {
     if ((node.op !== "call_function" && node.op !== "get_attr") || node.meta.begins) continue;
-    const key = `${node.meta.turn ?? ""} ${node.op} ${node.target}(${formatArgument(node.args)}, ${
-      formatArgument(node.kwargs)
-    })`;
-    const earlier = seen.get(key);
+    const { op, target, args, meta: { turn = "" } } = node;
+    const begin = `${turn} ${op} ${target}(${formatArgument(args.slice(0, FIRST))}`, alike = seen.get(begin);
+    if (!alike) {
+      seen.set(begin, { first: node, byText: null });
+      continue;
+    }
+    // The whole text, which is long for calls of layers, is needed only where its beginning is that of another call
+    const { first } = alike, byText = alike.byText ??= new Map([[textOf(first), first]]);
+    const text = textOf(node), earlier = byText.get(text);
     if (!earlier) {
-      seen.set(key, node);
+      byText.set(text, node);
       continue;
     }
     node.replaceAllUsesWith(earlier);

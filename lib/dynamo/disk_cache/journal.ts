@@ -123,8 +123,9 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
   for (const object of list) if (isVariable(object)) reads.cells.add(cellOfBox(object));
   const wanted = wantedOf(reads, list.map(standIn)), numbers = new Numbers(), from: Plain[] = [];
   const reach = (found: unknown, way: () => readonly Plain[]) => {
+    if (!isObject(found) || (cells.size === 0 && !wanted.has(found))) return;
     const object = standIn(found);
-    if (!isObject(object) || !wanted.has(object) || numbers.numberOf(object) !== undefined) return;
+    if (!wanted.has(object) || numbers.numberOf(object) !== undefined) return;
     try {
       from.push(way());
     } catch (error) {
@@ -142,12 +143,16 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
   reach(call.self, () => ["this"]);
   call.args.forEach((value, i) => reach(value, () => ["argument", i]));
   // Entries last: those of an optimizer's states exist only once these are created, which needs the parameters
+  let walked = 0;
   for (const withEntries of [false, true]) {
     for (let i = 0; i < numbers.objects.length; i++) {
       const object = numbers.objects[i];
       if (!object) break;
-      for (const [value, way] of cells.has(object) ? waysOfCell(object) : waysFrom(object, reads)) {
-        reach(value, () => [...way(), i]);
+      if (i >= walked) {
+        walked = i + 1;
+        for (const [value, way] of cells.has(object) ? waysOfCell(object) : waysFrom(object, reads)) {
+          reach(value, () => [...way(), i]);
+        }
       }
       if (!withEntries || cells.has(object)) continue;
       for (const [at, [key, value]] of entriesOf(object).entries()) {

@@ -33,6 +33,26 @@ export function stacksOf({ nodes }: Graph): Stacks {
 
 const NO_ATTRIBUTES: ReadonlySet<string> = new Set();
 
+/** Fields of a node's data that are written as they are, where they are set. */
+const PLAIN_MARKS = [
+  "source",
+  "held",
+  "noGrad",
+  "leaf",
+  "partition",
+  "regionCall",
+  "recomputed",
+  "ofPass",
+  "turn",
+] as const satisfies readonly (keyof NodeMeta)[];
+
+/** All others: those that are written in another form, those that are refused, and those of joint graphs. */
+type OtherField = "value" | "stack" | "region" | "onHost" | "begins" | "taped";
+
+// Fails to compile when a field is added that must be serialised too
+const unwritten: Omit<NodeMeta, typeof PLAIN_MARKS[number] | OtherField> = {};
+unwritten satisfies Record<string, never>;
+
 const opcode: Codec<Opcode> = oneOf("placeholder", "call_function", "call_method", "get_attr", "output");
 
 /** Serialises a graph, which may read `attributes`. Throws NotStorable. */
@@ -79,31 +99,17 @@ export function writeGraph(
     if (op === "call_module" || (op === "get_attr" && !attributes.has(target))) {
       throw new NotStorable(`${name}, which reads ${target}`);
     }
-    const { value, stack, source, held, noGrad, leaf, onHost, begins: _, taped: __, partition, ...marks } =
-      meta;
-    const { region, regionCall, recomputed, ofPass, turn: own, ...others } = marks;
-    // Fails to compile when a field is added that must be serialised too
-    others satisfies Record<string, never>;
-    if (onHost) throw new NotStorable(`${name}, which the host computes`);
-    const written = {
-      name,
-      op,
-      target,
-      args: writeArgument(args, byNumber, symbols),
-      ...Object.keys(kwargs).length === 0 ? {} : { kwargs: writeArgument(kwargs, byNumber, symbols) },
-      value: valueForm(value),
-      ...lines.has(stack) ? { stack: lines.get(stack) ?? 0 } : {},
-      ...source === undefined ? {} : { source },
-      ...held ? { held } : {},
-      ...noGrad ? { noGrad } : {},
-      ...leaf ? { leaf } : {},
-      ...partition === undefined ? {} : { partition },
-      ...regionCall === undefined ? {} : { regionCall },
-      ...recomputed === undefined ? {} : { recomputed },
-      ...ofPass ? { ofPass } : {},
-      ...own === undefined ? {} : { turn: own },
-      ...region ? { region: regionForm(region) } : {},
-    };
+    if (meta.onHost) throw new NotStorable(`${name}, which the host computes`);
+    const written: Record<string, Plain> = { name, op, target, args: writeArgument(args, byNumber, symbols) };
+    if (Object.keys(kwargs).length > 0) written["kwargs"] = writeArgument(kwargs, byNumber, symbols);
+    written["value"] = valueForm(meta.value);
+    const line = lines.get(meta.stack);
+    if (line !== undefined) written["stack"] = line;
+    for (const key of PLAIN_MARKS) {
+      const mark = meta[key];
+      if (mark !== undefined) written[key] = mark;
+    }
+    if (meta.region) written["region"] = regionForm(meta.region);
     numbers.set(node, number);
     return written;
   });
