@@ -8,7 +8,7 @@ import type { Axis, Blocks, Kernel } from "./ir.ts";
 export const countersOf = (blocks: Blocks | undefined): readonly Axis[] =>
   blocks ? [...blocks.axes, ...blocks.inOrder ? [blocks.inOrder] : []] : [];
 
-/** What neighbouring regions over rows share. */
+/** The group of neighbouring regions over rows. */
 const ROWS = {};
 
 /** Returns what a kernel has in common with the others of its group; undefined if it runs alone. */
