@@ -76,9 +76,12 @@ const encoders = (count: number, dropout: number): (x: Tensor) => Tensor => {
   return (x) => through(layers, x);
 };
 
+const runsOf = (kernel: Kernel): readonly Kernel[] =>
+  kernel.kind === "loops" ? kernelsOfRows(kernel) : [kernel];
+
 /** The kernels of a program, each row of a table on its own, whatever their buffers and names are. */
 const kernelTexts = ({ kernels }: Program): string[] =>
-  kernels.flatMap((kernel) => kernel.kind === "loops" ? kernelsOfRows(kernel) : kernel).map((kernel) => {
+  kernels.flatMap(runsOf).map((kernel) => {
     const numbers = new Map<string, string>();
     return printKernel({ ...kernel, name: "kernel" }, { origins: false }).replaceAll(/\bb\d+\b/g, (id) => {
       const known = numbers.get(id) ?? `b${numbers.size}`;

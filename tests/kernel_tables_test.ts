@@ -148,6 +148,9 @@ Deno.test("kernels are fused if nothing relevant happens between them", () => {
   assertEquals(orderOf([scaling(0, 5), other(1, 2), scaling(3, 1)]), ["b0 to b5", "b1 to b2", "b3 to b1"]);
 });
 
+const runsOf = (kernel: Kernel): readonly Kernel[] =>
+  kernel.kind === "loops" ? kernelsOfRows(kernel) : [kernel];
+
 Deno.test("a row that names one tensor twice takes nothing from other rows", () => {
   const metas = Array.from({ length: 3 }, () => contiguousMeta([8], "float32", "cpu"));
   const graph = traced(metas, (o, [x, a, b]) => x && a && b ? [o.add(o.mul(x, a), o.sqrt(b))] : []);
@@ -165,7 +168,7 @@ Deno.test("a row that names one tensor twice takes nothing from other rows", () 
     const program = { ...region, buffers, inputs: ids, outputs: [], kernels };
     verifyProgram(program);
     const made = expandRegions(program, { tables }).kernels;
-    const each = made.flatMap((kernel) => kernel.kind === "loops" ? kernelsOfRows(kernel) : kernel);
+    const each = made.flatMap(runsOf);
     return { made: made.length, texts: each.map((kernel) => printKernel({ ...kernel, name: "" })).sort() };
   };
   const twice = [0, 1, 1], others = [[2, 3, 4], [5, 1, 6]];
