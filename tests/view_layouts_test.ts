@@ -3,8 +3,18 @@
  * elements, strides and gradients of plain ones. Some of the combinations, selected by a seed (DYN_TEST_SEED), or all
  * of them (DYN_TEST_ALL=1).
  */
-import { assert, assertEquals } from "@std/assert";
-import { arange, compile, DynError, ones, type Tensor, zerosLike } from "../mod.ts";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  arange,
+  asStridedCopy,
+  compile,
+  DynError,
+  func,
+  ones,
+  type Tensor,
+  tensor,
+  zerosLike,
+} from "../mod.ts";
 import "./support/turns/gradients.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
@@ -124,4 +134,32 @@ Deno.test("constants seen through views keep the strides that later views need",
   assertEquals([at().tolist(), compile(there)().tolist()], [[2, 2, 2, 2, 2, 2], [2, 2, 2, 2, 2, 2]]);
   const back = compile((x: Tensor) => zerosLike(x).permute(2, 0, 1).permute(1, 2, 0).view([-1]));
   assertEquals(back(ones([2, 1, 2])).tolist(), [0, 0, 0, 0]);
+});
+
+/** Views that leave the memory of three elements. */
+const BEYOND: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+  "of an input": (x) => x.asStrided([2, 2], [2, 1], 1),
+  "of an intermediate tensor": (x) => x.add(1).asStrided([2, 2], [2, 1], 1),
+  "copied": (x) => asStridedCopy(x, [4], [1]),
+  "in place": (x) => x.asStrided_([2], [3], 0),
+  "of one that grew and shrank": (x) => x.resize_([5]).resize_([2]).asStrided([6], [1]),
+  "of a row under vmap": (x) => func.vmap((row: Tensor) => row.asStrided([2], [3]))(x.unsqueeze(0)),
+  "written to": (x) => {
+    x.asStrided([2], [3]).zero_();
+    return x;
+  },
+};
+
+Deno.test("strides that leave the memory of a tensor are refused, and what lies within it is seen", () => {
+  for (const [name, leave] of Object.entries(BEYOND)) {
+    for (const run of [leave, compile(leave), compile(leave, { dynamic: true })]) {
+      assertThrows(() => run(tensor([1, 2, 3])), DynError, "Expected a view within a storage of", name);
+    }
+  }
+  const whole = (x: Tensor) => x.asStrided([3], [2], 1).mul(1);
+  for (const run of [whole, compile(whole)]) {
+    assertEquals(run(tensor([1, 2, 3, 4, 5, 6]).slice(0, 2, 4)).tolist(), [2, 4, 6]);
+  }
+  const result = compile((x: Tensor) => x.mul(2))(tensor([1, 2, 3]));
+  assertThrows(() => result.asStrided([4], [1]), DynError, "storage of 3 elements");
 });

@@ -3,7 +3,7 @@
  * same length; strides and offset count elements.
  */
 import type { DType } from "../base/dtype.ts";
-import { type Dim, mul, product } from "../sym/expr.ts";
+import { add, type Dim, mul, product, sub } from "../sym/expr.ts";
 import { isEqual, provablyEqual } from "../sym/decide.ts";
 import type { DeviceName } from "../loops/device.ts";
 
@@ -59,6 +59,15 @@ export function isContiguous(meta: Pick<TensorMeta, "shape" | "strides">): boole
 /** Returns the number of elements. */
 export function elementCount(meta: Pick<TensorMeta, "shape">): Dim {
   return product(meta.shape);
+}
+
+/** Returns the number of elements of a memory up to the last one that a layout addresses; 0 without elements. */
+export function reachOf({ shape, strides, offset }: Pick<TensorMeta, "shape" | "strides" | "offset">): Dim {
+  if (shape.includes(0)) return 0;
+  return shape.reduce<Dim>(
+    (reach, size, d) => add(reach, mul(sub(size, 1), strides[d] ?? 0)),
+    add(offset, 1),
+  );
 }
 
 /** The error for a write into a layout with shared elements. */

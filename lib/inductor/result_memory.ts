@@ -41,8 +41,8 @@ export class ResultMemory {
     if (this.#lent.length > 0) this.#collect(args);
     const storages: Storage[] = [];
     for (let result = 0; result < bytes.length; result++) {
-      const memory = this.#memoryFor(result, bytes[result] ?? 0);
-      const storage = Storage.lent(this.#device, memory);
+      const extent = bytes[result] ?? 0, memory = this.#memoryFor(result, extent);
+      const storage = Storage.lent(this.#device, memory, extent);
       this.#lent.push({ storage, memory, result });
       storages.push(storage);
     }

@@ -44,6 +44,7 @@ import {
 } from "./plan.ts";
 import { drawnFrom, Generator } from "./random.ts";
 import { checkBounds, checkRanges } from "./ranges.ts";
+import { checkReach } from "./reach.ts";
 import { makePlan } from "./recorded_plan.ts";
 import { runInto } from "./run.ts";
 import { allocateStorage, isShapesOnly, Storage, watchAllocations } from "./storage.ts";
@@ -412,6 +413,7 @@ function runView(
     });
     return runInto(plan, { inputs, args });
   }
+  if (definition === OPS.asStrided) { for (const place of places) checkReach(place, viewed.storage); }
   const differentiable = !ambient.inference && definition.gradient.kind !== "none";
   return places.map(({ layout, offset }, index) => {
     const result = new Tensor(viewed.storage, layout, offset);
@@ -495,5 +497,5 @@ export function elementlessLike(
   { device, layout }: Pick<Tensor, "device" | "layout">,
   missing?: () => Error,
 ): Tensor {
-  return new Tensor(new Storage(device, null, missing), layout);
+  return new Tensor(new Storage(device, null, missing && { missing }), layout);
 }

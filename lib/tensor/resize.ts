@@ -25,6 +25,7 @@ export function resize(tensor: Tensor, shape: readonly number[]): void {
   } else {
     storage.version++;
   }
+  storage.extent = Math.max(storage.extent ?? 0, needed);
   tensor.layout = layout;
   metadataChanges(tensor);
 }

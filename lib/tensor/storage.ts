@@ -76,6 +76,7 @@ export class Storage implements Contents {
   #version = 0;
   #forms: Map<string, KeptForm> | null = null;
   #missing: (() => Error) | undefined;
+  #extent: number | undefined;
   #bounds: (ElementBounds & { readonly version: number }) | undefined;
   /** Whether tensors of several types lie on it, so that bounds of elements say nothing. */
   #isMixed = false;
@@ -84,22 +85,30 @@ export class Storage implements Contents {
   /** Work that must be done before the memory is accessed. */
   #pending: PendingWork | null = null;
 
-  /** `missing` creates the error for reading a storage without memory. */
-  constructor(readonly device: DeviceName, memory: Memory | null, missing?: () => Error) {
+  /**
+   * `missing` creates the error for reading a storage without memory; `extent`: the number of bytes that tensors may
+   * address, absent: all bytes of the memory.
+   */
+  constructor(
+    readonly device: DeviceName,
+    memory: Memory | null,
+    { missing, extent }: { readonly missing?: () => Error; readonly extent?: number } = {},
+  ) {
     this.#memory = memory;
     this.#missing = missing;
+    this.#extent = extent;
   }
 
   /** Storage over memory that the creator owns and will `reclaim`; releasing it frees nothing. */
-  static lent(device: DeviceName, memory: Memory): Storage {
-    const storage = new Storage(device, memory);
+  static lent(device: DeviceName, memory: Memory, extent: number): Storage {
+    const storage = new Storage(device, memory, { extent });
     storage.#isLent = true;
     return storage;
   }
 
   /** Storage whose elements are the result of deferred work, which will `fill` it. */
-  static promised(device: DeviceName, work: PendingWork): Storage {
-    const storage = new Storage(device, null);
+  static promised(device: DeviceName, work: PendingWork, extent: number): Storage {
+    const storage = new Storage(device, null, { extent });
     storage.#pending = work;
     if (watched !== null) watched.push(storage);
     return storage;
@@ -179,6 +188,14 @@ export class Storage implements Contents {
     return this.#memory !== null || this.#pending !== null;
   }
 
+  /** Number of bytes that tensors may address; undefined if nothing limits it, as without memory. */
+  get extent(): number | undefined {
+    return this.#extent ?? this.#memory?.byteLength;
+  }
+  set extent(extent: number) {
+    this.#extent = extent;
+  }
+
   get byteLength(): number {
     if (this.#memory === null && this.#pending !== null) this.#pending.settle();
     return this.#memory?.byteLength ?? 0;
@@ -241,7 +258,7 @@ export function allocateStorage(
   byteLength: number,
   elements?: { readonly dtype: DType; readonly shape?: readonly number[] },
 ): Storage {
-  const storage = new Storage(device, allocate(device, byteLength, elements));
+  const storage = new Storage(device, allocate(device, byteLength, elements), { extent: byteLength });
   if (watched !== null) watched.push(storage);
   return storage;
 }

@@ -57,7 +57,8 @@ export class Deferral implements DispatchMode<Tensor>, PendingWork {
     const inferred = inferResults(definition, metas);
     this.#admit(tensorsOf(entry, args));
     const results = inferred.map((meta) => {
-      const result = new Tensor(Storage.promised(meta.device, this), layoutOf(meta));
+      const layout = layoutOf(meta);
+      const result = new Tensor(Storage.promised(meta.device, this, layout.byteLength), layout);
       this.#batch.made.set(result.storage, result);
       return result;
     });

@@ -4,14 +4,16 @@
  * call; otherwise these sizes become constants.
  */
 import { type Dim, freeSymbols, Sym } from "../../sym/expr.ts";
-import { DataDependentSize, hintOf, isUnbacked, specialize } from "../../sym/decide.ts";
+import { DataDependentSize, hintOf, isAtMost, isUnbacked, specialize } from "../../sym/decide.ts";
 import { config } from "../../base/config.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { messageOf } from "../../base/errors.ts";
+import { reachOf } from "../../graph/meta.ts";
 import { type Argument, parseCall, splitInplace } from "../../ops/call.ts";
 import { type ComposedMeta, inferComposed } from "../../ops/composition.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import { GraphValue, isGraphValue, mapArguments } from "../../ops/graph_builder.ts";
+import { OPS } from "../../ops/table.ts";
 import { onDefaultDevice } from "../../tensor/default_device.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
@@ -109,9 +111,23 @@ function withSizes(m: Interpreter, { params }: OpDefinition, args: Resolved): Re
 /** The metadata of the results. */
 export function inferResults(m: Interpreter, definition: OpDefinition, args: Resolved): Inferred {
   const infer = (given: Resolved) => inferred(m, definition, given), symbolic = attempt(() => infer(args));
-  return symbolic.ok
-    ? symbolic.value
-    : refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, infer);
+  if (!symbolic.ok) {
+    return refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, infer);
+  }
+  if (definition === OPS.asStrided) checkReach(args, symbolic.value);
+  return symbolic.value;
+}
+
+/**
+ * Ends the graph before a view that may reach further into its storage than the tensor does, as explicit strides can:
+ * only the call itself knows how large the storage is.
+ */
+function checkReach({ self }: Resolved, result: Inferred): void {
+  if (!isGraphValue(self)) return;
+  const own = reachOf(self.meta);
+  if ([result].flat().some((each) => !isAtMost(reachOf(each), own))) {
+    breakGraph("tensorMethod", "asStrided reaches beyond the last element of its tensor");
+  }
 }
 
 /** Returns whether the op accepts these arguments. */
