@@ -629,6 +629,15 @@ test("convolutions with few channels a group", () => {
   checkConvolution({ ...base, groups: 2, c: 2, k: 20, h: 9, w: 33, stride: [2, 2], bias: true, type: "f64" });
 });
 
+test("gradients of filters whose windows stay inside the image, which is read in place", () => {
+  const base = { n: 3, c: 10, k: 20, h: 15, w: 17, r: 3, s: 2, stride: [2, 3], dilation: [2, 1] } as const;
+  checkConvolution(base);
+  checkConvolution({ ...base, strided: true, threads: 1 });
+  checkConvolution({ ...base, groups: 2, type: "f64" });
+  checkConvolution({ n: 5, c: 3, k: 50, h: 12, w: 12, r: 4, s: 4, stride: [4, 4] });
+  checkConvolution({ n: 1, c: 18, k: 33, h: 9, w: 9, r: 1, s: 1 });
+});
+
 test("the epilogue of a convolution sees every row of every channel exactly once", () => {
   const [path = ""] = buildLibraries([{ name: "counting", text: COUNTING }]);
   const epilogue = entryAddress(path);

@@ -3,8 +3,8 @@
  *
  * Gradient of the input: for each phase of the stride, a convolution of the result's gradient with the taps of the
  * flipped filter that reach it, input and output channels swapped; or all phases at once with a scheme (winograd.ts).
- * Gradient of the weight: for each image, rows (c, y, x) of the padded copy times the transposed gradient, summed over
- * all pixels.
+ * Gradient of the weight: for each image, rows (c, y, x) of the image in place, or of the padded copy, times the transposed
+ * gradient, summed over all pixels.
  */
 export const CONV_BACKWARD: string = String.raw`
 INL Conv plain(const ConvCall& g) {
@@ -159,9 +159,10 @@ static void backward_image(const ConvCall& g) {
   for (L i = 0; i < g.n; i++) g.epilogue(g.context, i, 0, g.groups * g.cg, 0, g.h);
 }
 
-// The pixels of a part: images, rows of each, pixels of each row; distances of rows and images in the padded copy.
-struct Pixels { L images, rows, ow, pitch, image; };
-// c[mr x nv vectors] += pixels of the padded copy · packed gradient
+// The pixels of a part: images, rows of each, pixels of each row; distances of pixels, rows and images in the padded copy,
+// or in the image.
+struct Pixels { L images, rows, ow, step, pitch, image; };
+// c[mr x nv vectors] += pixels · packed gradient
 template <int mr, int nv> OUTL void tap_tile(const Pixels& p, const T* padded, const L* taps, const T* b, T* c, L crs) {
   V acc[mr][nv];
   const T* r[mr];
@@ -170,7 +171,8 @@ template <int mr, int nv> OUTL void tap_tile(const Pixels& p, const T* padded, c
     UNROLL for (int j = 0; j < nv; j++) acc[i][j] = ld(c + i * crs + j * VL);
   }
   for (L image = 0; image < p.images; image++) for (L y = 0; y < p.rows; y++) {
-    NO_UNROLL for (L k = 0; k < p.ow; k++, b += nv * VL) {
+    L k = 0;
+    NO_UNROLL for (const T* end = b + p.ow * nv * VL; b < end; b += nv * VL, k += p.step) {
       V bv[nv];
       UNROLL for (int j = 0; j < nv; j++) { bv[j] = ld(b + j * VL); if (mr > 1) PIN(bv[j]); }
       UNROLL for (int i = 0; i < mr; i++) UNROLL for (int j = 0; j < nv; j++) acc[i][j] += bv[j] * r[i][k];
@@ -194,25 +196,31 @@ INL void pack_gradient(const Conv& p, const T* s, L y0, L y1, L c0, L cols, L wi
     pack_b(p.ow, s + c0 * p.rs[1] + y * p.rs[2], p.rs[3], p.rs[1], cols, width, d);
 }
 
+// Whether every tap of every window is inside the image, which is then read in place.
+INL bool unpadded(const Conv& p) { return p.ph == 0 && p.pw == 0; }
 // Adds the images [i0, i1) to rows [m0, m1) and columns [n0, n1) of acc[cg*r*s][width].
 INL void weight_part(const Conv& p, L g, L i0, L i1, L m0, L m1, L n0, L n1, T* acc, L width, const L* taps, const Planes& q) {
+  const bool place = unpadded(p);
   // a part is some rows of one image, or several small images
   const L rows_most = most(1, least(p.oh, 1024 / p.ow)), together = most(1, least(i1 - i0, 1024 / (p.oh * p.ow)));
-  const L image = p.cg * q.channel, panels = (n1 - n0 + NR - 1) / NR;
-  const L padded_length = together * image, packed_length = together * rows_most * p.ow * NR;
-  T* padded = scratch(0, (padded_length + packed_length + 64) * sizeof(T));
-  T* packed = padded + (padded_length + 15) / 16 * 16;
+  const L image = place ? p.ss[0] : p.cg * q.channel, pitch = place ? p.sh * p.ss[2] : q.columns, panels = (n1 - n0 + NR - 1) / NR;
+  const L padded_length = place ? 0 : together * image, packed_length = together * rows_most * p.ow * NR;
+  T* copy = scratch(0, (padded_length + packed_length + 64) * sizeof(T));
+  T* packed = copy + (padded_length + 15) / 16 * 16;
   for (L i = i0; i < i1; i += together) {
     const L images = least(together, i1 - i);
-    for (L k = 0; k < images; k++) pad_image(p, q, p.source + (i + k) * p.ss[0] + g * p.cg * p.ss[1], 0, padded + k * image);
+    const T* source = p.source + i * p.ss[0] + g * p.cg * p.ss[1];
+    if (!place) for (L k = 0; k < images; k++) pad_image(p, q, source + k * p.ss[0], 0, copy + k * image);
     for (L y0 = 0; y0 < p.oh; y0 += rows_most) {
       const L y1 = least(p.oh, y0 + rows_most);
-      const Pixels pixels = {images, y1 - y0, p.ow, q.columns, image};
+      const L step = place ? p.sw * p.ss[3] : 1;
+      const bool one = pitch == p.ow * step;   // whether rows follow each other
+      const Pixels pixels = {images, one ? 1 : y1 - y0, one ? (y1 - y0) * p.ow : p.ow, step, pitch, image};
+      const T* a = (place ? source : copy) + y0 * pitch;
       for (L j = 0; j < panels; j++) {
         const L from = n0 + j * NR, cols = least(NR, n1 - from), nv = (cols + VL - 1) / VL;
         for (L k = 0; k < images; k++)
           pack_gradient(p, p.result + (i + k) * p.rs[0] + g * p.kg * p.rs[1], y0, y1, from, cols, nv * VL, packed + k * (y1 - y0) * p.ow * nv * VL);
-        const T* a = padded + y0 * q.columns;
         switch (nv) {
           case 1: tap_rows<1>(m0, m1, pixels, a, taps, packed, acc + from, width); break;
           case 2: tap_rows<2>(m0, m1, pixels, a, taps, packed, acc + from, width); break;
@@ -223,17 +231,30 @@ INL void weight_part(const Conv& p, L g, L i0, L i1, L m0, L m1, L n0, L n1, T* 
   }
 }
 
-// Writes output channels [k0, k1) of group g from the sum of 'copies' accumulators, VL channels at a time.
+// Writes output channels [k0, k1) of group g from the sum of 'copies' accumulators, VL channels at a time; VL taps, too, if
+// those of a channel are adjacent.
 INL void store_weight(const ConvCall& c, L g, L k0, L k1, const T* acc, L size, L copies, L width) {
-  const L* ws = c.weight_strides;
-  for (L k = k0; k < k1; k += VL) for (L i = 0; i < c.cg; i++) for (L y = 0; y < c.r; y++) for (L x = 0; x < c.s; x++) {
-    const T* from = acc + ((i * c.r + y) * c.s + x) * width + k;
-    V sum = {};
-    for (L t = 0; t < copies; t++) sum += ld(from + t * size);
-    T lanes[VL];
-    st(lanes, sum);
-    T* to = (T*) c.weight + (g * c.kg + k) * ws[0] + i * ws[1] + y * ws[2] + x * ws[3];
-    for (L l = 0; l < least(VL, k1 - k); l++) to[l * ws[0]] = lanes[l];
+  const L *ws = c.weight_strides, depth = c.cg * c.r * c.s;
+  const bool adjacent = ws[3] == 1 && ws[2] == c.s && ws[1] == c.r * c.s;
+  for (L k = k0; k < k1; k += VL) {
+    const L lanes = least(VL, k1 - k);
+    T* channel = (T*) c.weight + (g * c.kg + k) * ws[0];
+    const auto sum_of = [&](L tap) {
+      V sum = {};
+      for (L t = 0; t < copies; t++) sum += ld(acc + t * size + tap * width + k);
+      return sum;
+    };
+    if (adjacent && depth >= VL) for (L tap = 0; tap < depth; tap = next_lanes(tap, depth)) {
+      V a[VL];
+      UNROLL for (int l = 0; l < VL; l++) a[l] = sum_of(tap + l);
+      transpose_lanes(a);
+      UNROLL for (int l = 0; l < VL; l++) if (l < lanes) st(channel + l * ws[0] + tap, a[l]);
+    } else for (L tap = 0; tap < depth; tap++) {
+      T sums[VL];
+      st(sums, sum_of(tap));
+      T* to = channel + tap / (c.r * c.s) * ws[1] + tap / c.s % c.r * ws[2] + tap % c.s * ws[3];
+      for (L l = 0; l < lanes; l++) to[l * ws[0]] = sums[l];
+    }
   }
 }
 
@@ -251,7 +272,8 @@ static void backward_weight(const ConvCall& c) {
   const Planes q = planes_of(p, p.oh);
   L* taps = (L*) aligned_alloc(64, ((depth + 1) * sizeof(L) + 63) / 64 * 64);
   L at = 0;
-  for (L i = 0; i < p.cg; i++) for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++) taps[at++] = tap(p, q, i, y, x);
+  for (L i = 0; i < p.cg; i++) for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++)
+    taps[at++] = unpadded(p) ? i * p.ss[1] + y * p.dh * p.ss[2] + x * p.dw * p.ss[3] : tap(p, q, i, y, x);
   #pragma omp parallel num_threads(wanted) if (wanted > 1)
   {
     const L t = omp_get_thread_num(), nt = omp_get_num_threads();

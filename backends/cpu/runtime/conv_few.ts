@@ -217,7 +217,7 @@ INL void few_rows(const Conv& p, const RowReading& q, const FewTables& s, const 
     const auto column = [&](T* to, L length) {
       if (!q.slides) return column_of_rows(rows, q, s, row, v, x, p.s, weight, bias, to, length);
       const T* next = image + p.ss[1] + y * p.sh * p.ss[2] + pixels * p.sh * p.sw;
-      slide_of(p.r, p.sw, s.masked[v])(row, q.rows, x * p.sw - p.pw, s.masks + v * p.s * VL, weight, bias, to, length, rows, next, channel + p.rs[1] + y * p.rs[2] + pixels);
+      slide_of(p.r, p.sw, s.masked[v])(row, s.zeros, q.rows, x * p.sw - p.pw, s.masks + v * p.s * VL, weight, bias, to, length, rows, next, channel + p.rs[1] + y * p.rs[2] + pixels);
     };
     if (p.rs[3] == 1 && (p.ow >= VL || out + (rows - 1) * p.rs[2] + VL <= room)) {
       column(out, p.rs[2]);

@@ -23,7 +23,7 @@ template <int n, int step, bool masked> INL void tap_columns(const T* s, const B
 // a column are too far apart for the processor to see a stream: the image and results of the next channel, from 'next' and
 // 'next_out' on, are prefetched in the order of memory.
 template <int n, int step, bool masked>
-OUTL void slide(const T* const* row, L phase, L at, const T* masks, const T* weight, T bias, T* out, L length, L rows, const T* next, T* next_out) {
+OUTL void slide(const T* const* row, const T* zeros, L phase, L at, const T* masks, const T* weight, T bias, T* out, L length, L rows, const T* next, T* next_out) {
   enum { OPEN = (n + step - 1) / step };   // results that a row of the first phase reaches
   V w[n * n], acc[OPEN], in[n];
   Bits inside[n];
@@ -38,16 +38,18 @@ OUTL void slide(const T* const* row, L phase, L at, const T* masks, const T* wei
     next_out += VL;
     UNROLL for (int k = 0; k < step * step; k++) __builtin_prefetch(next + k * VL);
     next += step * step * VL;
-    tap_columns<n, step, masked>(row[0] + at, inside, in);
-    UNROLL for (int k = 0; k < n; k++) UNROLL for (int d = 0; d < OPEN; d++) acc[d] += w[d * step * n + k] * in[k];
+    if (row[0] != zeros) {
+      tap_columns<n, step, masked>(row[0] + at, inside, in);
+      UNROLL for (int k = 0; k < n; k++) UNROLL for (int d = 0; d < OPEN; d++) acc[d] += w[d * step * n + k] * in[k];
+    }
     if (y >= 0) st(out + y * length, acc[OPEN - 1]);
     if (y == rows - 1) return;
-    if (step == 1) continue;
+    if (step == 1 || row[phase] == zeros) continue;
     tap_columns<n, step, masked>(row[phase] + at, inside, in);
     UNROLL for (int k = 0; k < n; k++) UNROLL for (int d = 0; d < OPEN - 1; d++) acc[d] += w[(d * step + 1) * n + k] * in[k];
   }
 }
-typedef void (*Slide)(const T* const* row, L phase, L at, const T* masks, const T* weight, T bias, T* out, L length, L rows, const T* next, T* next_out);
+typedef void (*Slide)(const T* const* row, const T* zeros, L phase, L at, const T* masks, const T* weight, T bias, T* out, L length, L rows, const T* next, T* next_out);
 // The function for windows of n by n taps with this stride.
 INL Slide slide_of(L n, L step, bool masked) {
   #define SLIDE(n, step) masked ? slide<n, step, true> : slide<n, step, false>
