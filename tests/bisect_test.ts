@@ -8,6 +8,7 @@ import { compile, compiler, DynError, fx, InternalError, type Tensor, tensor } f
 import { bisect, type RunPlan } from "../cli/bisect_search.ts";
 import { Bisection, type BisectPart } from "../lib/base/bisect.ts";
 import { lookupBackend } from "../lib/graph/backends.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
@@ -147,24 +148,27 @@ f(x);
 if (g(x).sub(x.mul(2)).abs().max().item() > 0) throw new Error("Wrong");
 `;
 
-Deno.test("dyn bisect names the rule and the line", async () => {
-  await withFolder(async (folder) => {
-    const script = join(folder, "model.ts");
-    await Deno.writeTextFile(script, PROGRAM);
-    const { code, stdout, stderr } = await runProgram(
-      Deno.execPath(),
-      ["run", "-A", "--no-check", CLI, "bisect", script],
-      { env: { DYN_TIER: "wasm" } },
-    );
-    assertEquals([code, stderr], [1, ""], stdout);
-    assertMatch(stdout, /^Fails: error: Uncaught Error: Wrong\nuncompiled: passes\n/);
-    assertMatch(stdout, /\n {2}without graph_rules: passes\n/);
-    assertMatch(
-      stdout,
-      /\n→ graph_rules \(.*\), number 2 of 2: neg_of_neg on neg, at g \(.*model\.ts:13\)\n/,
-    );
-    assertMatch(stdout, /\n→ graphs \(.*\), number 2 of 2: a graph of g, from g \(.*model\.ts:12\)\n/);
-  });
+testInTurn("bisection of a program", {
+  name: "dyn bisect names the rule and the line",
+  fn: async () => {
+    await withFolder(async (folder) => {
+      const script = join(folder, "model.ts");
+      await Deno.writeTextFile(script, PROGRAM);
+      const { code, stdout, stderr } = await runProgram(
+        Deno.execPath(),
+        ["run", "-A", "--no-check", CLI, "bisect", script],
+        { env: { DYN_TIER: "wasm" } },
+      );
+      assertEquals([code, stderr], [1, ""], stdout);
+      assertMatch(stdout, /^Fails: error: Uncaught Error: Wrong\nuncompiled: passes\n/);
+      assertMatch(stdout, /\n {2}without graph_rules: passes\n/);
+      assertMatch(
+        stdout,
+        /\n→ graph_rules \(.*\), number 2 of 2: neg_of_neg on neg, at g \(.*model\.ts:13\)\n/,
+      );
+      assertMatch(stdout, /\n→ graphs \(.*\), number 2 of 2: a graph of g, from g \(.*model\.ts:12\)\n/);
+    });
+  },
 });
 
 Deno.test("the backend crossref rejects graphs whose metadata are wrong", () => {

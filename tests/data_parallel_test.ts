@@ -5,6 +5,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
 import { data, distributed } from "../mod.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { type Outcome, runProgram } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
@@ -20,9 +21,13 @@ function launch(program: string, ...args: readonly string[]): Promise<Outcome> {
   });
 }
 
-Deno.test("two ranks train as one process does on all of the data", MPI, async () => {
-  const { code, stdout, stderr } = await launch("training.ts");
-  assertEquals([stdout.trim().split("\n").sort(), code], [["[0] trained", "[1] trained"], 0], stderr);
+testInTurn("training on ranks", {
+  ...MPI,
+  name: "two ranks train as one process does on all of the data",
+  fn: async () => {
+    const { code, stdout, stderr } = await launch("training.ts");
+    assertEquals([stdout.trim().split("\n").sort(), code], [["[0] trained", "[1] trained"], 0], stderr);
+  },
 });
 
 const FAILURES = [

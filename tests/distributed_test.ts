@@ -28,6 +28,7 @@ import {
   zeros,
 } from "../mod.ts";
 import { blocks } from "./distributed/blocks.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
@@ -234,7 +235,7 @@ program(
   },
 );
 
-for (const each of sampleBySeed(programs, 1)) Deno.test(each);
+testInTurn("programs on ranks", ...sampleBySeed(programs, 1));
 
 Deno.test("a rank that waits too long reports where all ranks are", MPI, async () => {
   const { stdout } = await mpirun(2, "faults.ts", "absent");
@@ -297,7 +298,7 @@ const ON_WEBGPU = [
 ];
 
 for (const words of sampleBySeed(ON_WEBGPU, 1)) {
-  Deno.test({
+  testInTurn("ranks on WebGPU", {
     name: `webgpu: tensors of two ranks: ${words}`,
     ignore: SKIP_WEBGPU || MPI.ignore,
     fn: async () => {

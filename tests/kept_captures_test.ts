@@ -7,6 +7,7 @@ import { assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Told } from "./kept/telling.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -130,27 +131,30 @@ const takenIn = (worlds: Worlds) =>
 const namesWhere = (worlds: Worlds, holds: (told: Told) => boolean): string[] =>
   Object.entries(worlds).filter(([, told]) => holds(told)).map(([name]) => name);
 
-Deno.test("captures are reused in the same world, and in no other", () =>
-  withFolder(async (folder) => {
-    await writeModules(folder, false);
-    const cold = await run(folder, "first"), warm = await run(folder, "first");
-    await writeModules(folder, true);
-    const other = await run(folder, "other");
-    for (const worlds of [cold, warm, other]) assertEquals(namesWhere(worlds, ({ same }) => !same), []);
-    assertEquals([cold, warm, other].map((worlds) => worlds[MANY]?.taken), [28, 32, 28]);
-    for (const worlds of [cold, warm, other]) delete worlds[MANY];
-    assertEquals(namesWhere(cold, ({ taken }) => taken > 0), []);
-    const results = (worlds: Worlds) =>
-      Object.entries(worlds).map(([name, { result, titles }]) => [name, result, titles]);
-    assertEquals(results(warm), results(cold));
-    for (const worlds of [cold, warm]) {
-      assertEquals(namesWhere(worlds, ({ refused }) => refused > 0), REFUSED);
-    }
-    assertEquals(namesWhere(warm, ({ missed }) => missed > 0), REFUSED);
-    const several = (worlds: Worlds) => Object.keys(SEVERAL).map((name) => [name, worlds[name]?.taken]);
-    assertEquals(several(warm), Object.entries(SEVERAL));
-    const units = Object.entries(cold).map(([name, { missed, refused }]) => [name, missed - refused]);
-    assertEquals(Object.entries(warm).map(([name, { taken }]) => [name, taken]), units);
-    assertEquals([cold, warm].map((worlds) => worlds[PASSED_OVER]?.missed), [0, 0]);
-    assertEquals(takenIn(other), IN_OTHER_WORLD);
-  }));
+testInTurn("captures between processes", {
+  name: "captures are reused in the same world, and in no other",
+  fn: () =>
+    withFolder(async (folder) => {
+      await writeModules(folder, false);
+      const cold = await run(folder, "first"), warm = await run(folder, "first");
+      await writeModules(folder, true);
+      const other = await run(folder, "other");
+      for (const worlds of [cold, warm, other]) assertEquals(namesWhere(worlds, ({ same }) => !same), []);
+      assertEquals([cold, warm, other].map((worlds) => worlds[MANY]?.taken), [28, 32, 28]);
+      for (const worlds of [cold, warm, other]) delete worlds[MANY];
+      assertEquals(namesWhere(cold, ({ taken }) => taken > 0), []);
+      const results = (worlds: Worlds) =>
+        Object.entries(worlds).map(([name, { result, titles }]) => [name, result, titles]);
+      assertEquals(results(warm), results(cold));
+      for (const worlds of [cold, warm]) {
+        assertEquals(namesWhere(worlds, ({ refused }) => refused > 0), REFUSED);
+      }
+      assertEquals(namesWhere(warm, ({ missed }) => missed > 0), REFUSED);
+      const several = (worlds: Worlds) => Object.keys(SEVERAL).map((name) => [name, worlds[name]?.taken]);
+      assertEquals(several(warm), Object.entries(SEVERAL));
+      const units = Object.entries(cold).map(([name, { missed, refused }]) => [name, missed - refused]);
+      assertEquals(Object.entries(warm).map(([name, { taken }]) => [name, taken]), units);
+      assertEquals([cold, warm].map((worlds) => worlds[PASSED_OVER]?.missed), [0, 0]);
+      assertEquals(takenIn(other), IN_OTHER_WORLD);
+    }),
+});

@@ -5,6 +5,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { testInTurn } from "./support/costly_tests.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";
@@ -90,4 +91,4 @@ test("native code of a former process serves from the first call on", async (cac
   assertEquals(warm.told, cold.told);
 }, SKIP_NATIVE);
 
-for (const each of sampleBySeed(tests, 2)) Deno.test(each);
+testInTurn("classes between processes", ...sampleBySeed(tests, 2));

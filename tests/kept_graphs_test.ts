@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { identityOf } from "../lib/base/own_sources.ts";
 import { addressesOf } from "../lib/base/portable_addresses.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";
@@ -223,7 +224,7 @@ test("processes that fill one cache at the same time do not disturb each other",
 });
 
 // Each runs several processes
-for (const each of sampleBySeed(tests, 1)) Deno.test(each);
+testInTurn("graphs between processes", ...sampleBySeed(tests, 1));
 
 Deno.test("dyn's identity changes with its sources", () =>
   withFolder(async (folder) => {

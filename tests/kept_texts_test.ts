@@ -6,6 +6,7 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { GONE_THROUGH } from "../lib/dynamo/frame/loaded_texts.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
@@ -141,7 +142,7 @@ test("short functions that use variables of their module are looked for with the
   assertEquals([closed.results, closed.inspector, closed.modules], [[[7, 14], [7, 14]], {}, {}]);
 });
 
-for (const each of sampleBySeed(tests, 2)) Deno.test(each);
+testInTurn("texts between processes", ...sampleBySeed(tests, 2));
 
 Deno.test("the modules of dyn that are searched for functions exist", () => {
   for (const part of [...GONE_THROUGH.folders, ...GONE_THROUGH.modules]) {

@@ -16,6 +16,7 @@ import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { toHost } from "./support/compare.ts";
 import "./support/turns/ops.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { singleOp, vectorised } from "./support/single_op.ts";
 
@@ -219,7 +220,7 @@ Deno.test("every form of memory access, in WebAssembly", () => {
   }
 });
 
-Deno.test({
+testInTurn("memory access in C++", {
   name: "every form of memory access, in C++",
   ignore: toolchainStatus().kind !== "ready",
   fn: () => {

@@ -26,6 +26,7 @@ import {
 } from "../mod.ts";
 import { packageBytes } from "../packaging/package_bytes.ts";
 import { SKIP_BROWSER, withPage } from "./support/browser.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
@@ -73,52 +74,55 @@ function assertResults(found: Results, calls: readonly Call[]): void {
   });
 }
 
-Deno.test("a package runs in other processes, from C and in a page", { ignore: SKIP_NATIVE }, async () => {
-  await withFolder(async (folder) => {
-    const file = `${folder}/reader.dyn`, wanted = `${folder}/wanted.json`;
-    const told = await run(["-A", path("../cli.ts"), "package", path("packages/model.ts"), "-o", file], {
-      DYN_WANTED: wanted,
-    });
-    assertMatch(told, /^Wrote .*reader\.dyn: Reader, \d+ bytes, SHA-256 [0-9a-f]{64}\n$/);
-    const calls: readonly Call[] = JSON.parse(await Deno.readTextFile(wanted));
-    const script = path("packages/run.ts");
-    const [wasm, native] = await Promise.all([
-      // WebAssembly stands in for WebGPU where there is no adapter
-      run(["--allow-read", script, file, wanted, "wasm"], NO_ADAPTER),
-      run(["-A", script, file, wanted, "native"]),
-    ]);
-    assertEquals(native, wasm);
-    assertResults(JSON.parse(wasm), calls);
+testInTurn("packages in processes", {
+  ignore: SKIP_NATIVE,
+  name: "a package runs in other processes, from C and in a page",
+  fn: async () => {
+    await withFolder(async (folder) => {
+      const file = `${folder}/reader.dyn`, wanted = `${folder}/wanted.json`;
+      const told = await run(["-A", path("../cli.ts"), "package", path("packages/model.ts"), "-o", file], {
+        DYN_WANTED: wanted,
+      });
+      assertMatch(told, /^Wrote .*reader\.dyn: Reader, \d+ bytes, SHA-256 [0-9a-f]{64}\n$/);
+      const calls: readonly Call[] = JSON.parse(await Deno.readTextFile(wanted));
+      const script = path("packages/run.ts");
+      const [wasm, native] = await Promise.all([
+        // WebAssembly stands in for WebGPU where there is no adapter
+        run(["--allow-read", script, file, wanted, "wasm"], NO_ADAPTER),
+        run(["-A", script, file, wanted, "native"]),
+      ]);
+      assertEquals(native, wasm);
+      assertResults(JSON.parse(wasm), calls);
 
-    const files = readArchive(await Deno.readFile(file));
-    for (const name of ["weights.safetensors", "library.so", "dyn_reader.h"]) {
-      await Deno.writeFile(`${folder}/${name}`, files.get(name) ?? new Uint8Array(0));
-    }
-    await Deno.writeTextFile(`${folder}/numbers`, calls.map(({ n, x }) => [n, ...x].join(" ")).join("\n"));
-    const program = [
-      path("packages/run.c"),
-      "-I",
-      folder,
-      `${folder}/library.so`,
-      `-Wl,-rpath,${folder}`,
-      "-lm",
-    ];
-    const built = await runProgram("cc", ["-Wall", "-Werror", ...program, "-o", `${folder}/run`]);
-    assertEquals(built, { code: 0, stdout: "", stderr: "" });
-    const { code, stdout } = await runProgram(`${folder}/run`, [
-      `${folder}/weights.safetensors`,
-      `${folder}/numbers`,
-    ]);
-    assertEquals(code, 0);
-    const results: Results = JSON.parse(native);
-    assertEquals(
-      stdout.trim().split("\n").map((line) =>
-        line.trim().split(" ").map((each) => Math.fround(Number(each)))
-      ),
-      results.map(({ scores = [], best = [] }) => [...scores, ...best]),
-    );
-    if (SKIP_BROWSER) return;
-    const page = `<script type="module">
+      const files = readArchive(await Deno.readFile(file));
+      for (const name of ["weights.safetensors", "library.so", "dyn_reader.h"]) {
+        await Deno.writeFile(`${folder}/${name}`, files.get(name) ?? new Uint8Array(0));
+      }
+      await Deno.writeTextFile(`${folder}/numbers`, calls.map(({ n, x }) => [n, ...x].join(" ")).join("\n"));
+      const program = [
+        path("packages/run.c"),
+        "-I",
+        folder,
+        `${folder}/library.so`,
+        `-Wl,-rpath,${folder}`,
+        "-lm",
+      ];
+      const built = await runProgram("cc", ["-Wall", "-Werror", ...program, "-o", `${folder}/run`]);
+      assertEquals(built, { code: 0, stdout: "", stderr: "" });
+      const { code, stdout } = await runProgram(`${folder}/run`, [
+        `${folder}/weights.safetensors`,
+        `${folder}/numbers`,
+      ]);
+      assertEquals(code, 0);
+      const results: Results = JSON.parse(native);
+      assertEquals(
+        stdout.trim().split("\n").map((line) =>
+          line.trim().split(" ").map((each) => Math.fround(Number(each)))
+        ),
+        results.map(({ scores = [], best = [] }) => [...scores, ...best]),
+      );
+      if (SKIP_BROWSER) return;
+      const page = `<script type="module">
 import { loadPackage, PackageTensor } from "/dyn/runtime/mod.ts";
 globalThis.runCalls = async (calls, options) => {
   const model = await loadPackage("/reader.dyn", options), results = [];
@@ -130,22 +134,23 @@ globalThis.runCalls = async (calls, options) => {
   return { engine: model.engine, results };
 };
 </script>`;
-    await serving(
-      { "/": page, "/page.html": page, "/reader.dyn": await Deno.readFile(file) },
-      async (address) => {
-        await withPage(`${address}/page.html`, async (page) => {
-          await page.until("globalThis.runCalls !== undefined");
-          const found = async (options: LoadPackageOptions): Promise<Found> =>
-            await page.evaluate(`runCalls(${JSON.stringify(calls)}, ${JSON.stringify(options)})`) as Found;
-          assertEquals(await found({}), { engine: "wasm", results: JSON.parse(wasm) });
-          const { engine, results } = await found({ webgpu: true });
-          assertEquals(engine, "webgpu");
-          assertResults(results, calls);
-          assertEquals(page.errors, []);
-        });
-      },
-    );
-  });
+      await serving(
+        { "/": page, "/page.html": page, "/reader.dyn": await Deno.readFile(file) },
+        async (address) => {
+          await withPage(`${address}/page.html`, async (page) => {
+            await page.until("globalThis.runCalls !== undefined");
+            const found = async (options: LoadPackageOptions): Promise<Found> =>
+              await page.evaluate(`runCalls(${JSON.stringify(calls)}, ${JSON.stringify(options)})`) as Found;
+            assertEquals(await found({}), { engine: "wasm", results: JSON.parse(wasm) });
+            const { engine, results } = await found({ webgpu: true });
+            assertEquals(engine, "webgpu");
+            assertResults(results, calls);
+            assertEquals(page.errors, []);
+          });
+        },
+      );
+    });
+  },
 });
 
 Deno.test("views and inputs that are written to are separate results", async () => {

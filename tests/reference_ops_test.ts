@@ -10,6 +10,7 @@ import { assertEquals } from "@std/assert";
 import { compile, compiler, config } from "../mod.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import "./support/devices.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { type Callable, findOp, type OpSample, readSamples, replay, sampleName } from "./support/replay.ts";
 import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 
@@ -135,7 +136,7 @@ Deno.test("PyTorch's op samples in float64, eager", async () => {
   replayEagerly(sampleBySeed(samples, samples.length >> 1), "eager, float64");
 });
 
-Deno.test({
+testInTurn("samples of ops in C++", {
   name: "PyTorch's op samples, compiled to C++",
   ignore: toolchainStatus().kind !== "ready",
   fn: async () => {

@@ -10,6 +10,7 @@ import { loadedModule } from "../lib/dynamo/frame/loaded_module.ts";
 import { rewrite } from "../lib/dynamo/frame/rewrite.ts";
 import { NAMES, withoutEntries } from "../lib/dynamo/frame/rewritten.ts";
 import { withInsertions } from "../lib/dynamo/frame/source_map.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { filesBelow } from "./support/files.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";
@@ -89,10 +90,13 @@ for (
     "--no-lazy-feedback-allocation,--stress-lazy-source-positions,--stress-concurrent-inlining",
   ], 1)
 ) {
-  Deno.test(`thousands of captures in the same modules, with V8 under pressure: ${flags}`, async () => {
-    const script = fileURLToPath(new URL("stress.ts", PROGRAMS));
-    const options = ["run", "-A", "--no-check", `--v8-flags=${flags}`, `--preload=${PRELOAD}`];
-    const { code, stdout, stderr } = await runProgram(Deno.execPath(), [...options, script, "2500"]);
-    assertEquals([code, stdout, stderr], [0, "0 0 true\n", ""]);
+  testInTurn("modules under pressure", {
+    name: `thousands of captures in the same modules, with V8 under pressure: ${flags}`,
+    fn: async () => {
+      const script = fileURLToPath(new URL("stress.ts", PROGRAMS));
+      const options = ["run", "-A", "--no-check", `--v8-flags=${flags}`, `--preload=${PRELOAD}`];
+      const { code, stdout, stderr } = await runProgram(Deno.execPath(), [...options, script, "2500"]);
+      assertEquals([code, stdout, stderr], [0, "0 0 true\n", ""]);
+    },
   });
 }

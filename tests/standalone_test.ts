@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { filesBelow } from "../cli/standalone/files.ts";
 import { copyProgram } from "../cli/standalone/program.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { runProgram, type Surroundings, withFolder } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
@@ -213,7 +214,7 @@ Deno.test("programs are copied with what they import and name, or rejected", asy
 
 const POSIX = Deno.build.os !== "windows";
 
-Deno.test({
+testInTurn("a packed executable", {
   name: "the packed executable runs scripts and the REPL without Deno or the repository",
   ignore: !POSIX,
   fn: async () => {

@@ -8,6 +8,7 @@ import { generate } from "../lib/codegen/generate.ts";
 import type { ConvGeometry, ExternKernel, ExternOp } from "../lib/loops/ir.ts";
 import { type Dim, symbol } from "../lib/sym/expr.ts";
 import { autograd, compile, init, manualSeed, nn, randn, type Tensor } from "../mod.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
 import { singleOp } from "./support/single_op.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
@@ -112,7 +113,7 @@ function drawn(isTransformed: boolean) {
   return { taps, padding, places, few, many: between(62, 64), images };
 }
 
-Deno.test({
+testInTurn("patches on WebGPU", {
   name:
     "convolutions over patches, of transforms, and images' gradients are those of float64, whatever the geometry",
   ignore: SKIP_WEBGPU,

@@ -11,6 +11,7 @@ import type { Shader } from "../backends/webgpu/print/entry.ts";
 import { logs } from "../lib/base/logs.ts";
 import { findDevice } from "../lib/loops/device.ts";
 import { compile, ones, type Tensor, webgpu } from "../mod.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
@@ -25,7 +26,7 @@ fn main(@builtin(global_invocation_id) at: vec3u) { m1[at.x] = m1[at.x] * ${fact
   workgroups: { items: 64, each: 64 },
 });
 
-Deno.test({
+testInTurn("threads that compile shaders", {
   name: "webgpu: threads compile some of many pipelines, and none is missing where they cannot",
   ignore: SKIP_WEBGPU,
   fn: async () => {

@@ -3,7 +3,8 @@
  * shaders for half a minute; or all with DYN_TEST_ALL=1.
  */
 import { init } from "../mod.ts";
-import { sampleBySeed, TAKES_ALL, testSeed } from "./support/sampling.ts";
+import { testInTurn } from "./support/costly_tests.ts";
+import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 import { check, checkRandom } from "./zoo/check.ts";
 import type { Tier } from "./zoo/runner.ts";
@@ -33,5 +34,4 @@ for (const specimen of TAKES_ALL ? ZOO : SMALL) {
   }
 }
 
-const isTurn = TAKES_ALL || testSeed() % 3 === 0;
-for (const each of isTurn ? sampleBySeed(tests, 1) : []) Deno.test(each);
+testInTurn("the zoo on WebGPU", ...sampleBySeed(tests, 1));

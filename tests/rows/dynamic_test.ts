@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { compile, compiler, config, DynError, logs, nn, ones, type Tensor, Unsupported } from "../../mod.ts";
+import { testInTurn } from "../support/costly_tests.ts";
 import { runProgram, withFolder } from "../support/process.ts";
 
 const eager = { backend: "eager" } as const;
@@ -212,31 +213,34 @@ for (const i of [3, 4, 5]) {
 console.log(count.frameCount);
 `;
 
-Deno.test("M24: a size that changed in one process of a job is immediately a symbol in the next", async () => {
-  await withFolder(async (folder) => {
-    await Deno.writeTextFile(join(folder, "job.ts"), JOB);
-    const cli = new URL("../../cli.ts", import.meta.url).pathname;
-    const run = async (env: Readonly<Record<string, string>>): Promise<string> => {
-      const all = { DYN_CACHE_DIR: join(folder, "cache"), DYN_TIER: "wasm", ...env };
-      const { stdout, stderr } = await runProgram(
-        Deno.execPath(),
-        ["run", "-A", "--no-check", cli, "job.ts"],
-        {
-          cwd: folder,
-          env: all,
-        },
-      );
-      assertEquals(stderr, "");
-      return stdout.trim();
-    };
-    assertEquals(await run({ DYN_JOB_ID: "train/1" }), "4");
-    assertEquals(await run({ DYN_JOB_ID: "train/1" }), "2");
-    assertEquals(await run({ DYN_JOB_ID: "train/2" }), "4");
-    assertEquals(await run({}), "4");
-    assertEquals(await run({ DYN_PGO_READ: "train/2" }), "2");
-    assertEquals(await run({ DYN_PGO_WRITE: "other" }), "4");
-    assertEquals(await run({ DYN_PGO_READ: "other" }), "2");
-  });
+testInTurn("sizes of a job", {
+  name: "M24: a size that changed in one process of a job is immediately a symbol in the next",
+  fn: async () => {
+    await withFolder(async (folder) => {
+      await Deno.writeTextFile(join(folder, "job.ts"), JOB);
+      const cli = new URL("../../cli.ts", import.meta.url).pathname;
+      const run = async (env: Readonly<Record<string, string>>): Promise<string> => {
+        const all = { DYN_CACHE_DIR: join(folder, "cache"), DYN_TIER: "wasm", ...env };
+        const { stdout, stderr } = await runProgram(
+          Deno.execPath(),
+          ["run", "-A", "--no-check", cli, "job.ts"],
+          {
+            cwd: folder,
+            env: all,
+          },
+        );
+        assertEquals(stderr, "");
+        return stdout.trim();
+      };
+      assertEquals(await run({ DYN_JOB_ID: "train/1" }), "4");
+      assertEquals(await run({ DYN_JOB_ID: "train/1" }), "2");
+      assertEquals(await run({ DYN_JOB_ID: "train/2" }), "4");
+      assertEquals(await run({}), "4");
+      assertEquals(await run({ DYN_PGO_READ: "train/2" }), "2");
+      assertEquals(await run({ DYN_PGO_WRITE: "other" }), "4");
+      assertEquals(await run({ DYN_PGO_READ: "other" }), "2");
+    });
+  },
 });
 
 Deno.test("M25: shapes reports which sizes of each version may change, and which lines limit them", () => {
