@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import settings from "../deno.json" with { type: "json" };
 import { completions } from "../cli/repl_completions.ts";
 import { prepare, typedColumn } from "../cli/repl_input.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { type Outcome, runProgram, type Surroundings, withFolder } from "./support/process.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
@@ -202,44 +203,47 @@ Deno.test("help and version", async () => {
   assertEquals((await dyn([])).code, 2);
 });
 
-Deno.test("backends, verify, doctor and cache report what is available", async () => {
-  const listed = (await dyn(["backends"])).stdout,
-    names = listed.trim().split("\n").map((line) => line.split(" ")[0]);
-  assert(names.includes("eager") && names.includes("inductor"), names.join());
-  assertMatch(listed, /^onednn +needs a C\+\+ compiler and oneDNN /m);
-  const verified = await dyn(["verify", "eager", "wasm"]);
-  const works = verified.stdout.match(/^ok .* ms a step$/gm)?.length;
-  assertEquals([verified.code, works], [0, 3], verified.stdout);
-  const doctor = await dyn(["doctor"]);
-  assertEquals(doctor.code, 0, doctor.stdout);
-  for (const subject of ["Runtime", "Permissions", "Compiler", "WebGPU", "Compiling", "Cache"]) {
-    assertMatch(doctor.stdout, new RegExp(`^(ok|warning) +${subject} +\\S`, "m"));
-  }
-  await withFolder(async (folder) => {
-    const env = { DYN_CACHE_DIR: folder };
-    assertEquals((await dyn(["cache", "path"], { env })).stdout, `${folder}\n`);
-    await Deno.mkdir(join(folder, "graphs"));
-    await Deno.writeTextFile(join(folder, "graphs", "a"), "12345");
-    await Deno.writeTextFile(join(folder, "mine.txt"), "keep");
-    assertMatch((await dyn(["cache"], { env })).stdout, /graphs +1 files/);
-    const saved = join(folder, "saved");
-    assertMatch((await dyn(["cache", "save", saved], { env })).stdout, /^Saved \d+ files in /);
-    await Deno.remove(join(folder, "graphs", "a"));
-    assertMatch((await dyn(["cache", "load", saved], { env })).stdout, /^Loaded \d+ files from /);
-    assertEquals(await Deno.readTextFile(join(folder, "graphs", "a")), "12345");
-    const bytes = await Deno.readFile(saved), last = bytes.length - 1;
-    bytes[last] = (bytes[last] ?? 0) ^ 1;
-    await Deno.writeFile(saved, bytes);
-    assertMatch(
-      (await dyn(["cache", "load", saved], { env })).stderr,
-      /^error: Expected \w+\/\S+ with the SHA-256 \w+ but found \w+\n/,
-    );
-    await Deno.remove(saved);
-    assertMatch((await dyn(["cache", "clear"], { env })).stdout, /Removed .*graphs \(1 files/);
-    assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name !== "cpu"), [
-      "mine.txt",
-    ]);
-  });
+testInTurn("reports of the command line", {
+  name: "backends, verify, doctor and cache report what is available",
+  fn: async () => {
+    const listed = (await dyn(["backends"])).stdout,
+      names = listed.trim().split("\n").map((line) => line.split(" ")[0]);
+    assert(names.includes("eager") && names.includes("inductor"), names.join());
+    assertMatch(listed, /^onednn +needs a C\+\+ compiler and oneDNN /m);
+    const verified = await dyn(["verify", "eager", "wasm"]);
+    const works = verified.stdout.match(/^ok .* ms a step$/gm)?.length;
+    assertEquals([verified.code, works], [0, 3], verified.stdout);
+    const doctor = await dyn(["doctor"]);
+    assertEquals(doctor.code, 0, doctor.stdout);
+    for (const subject of ["Runtime", "Permissions", "Compiler", "WebGPU", "Compiling", "Cache"]) {
+      assertMatch(doctor.stdout, new RegExp(`^(ok|warning) +${subject} +\\S`, "m"));
+    }
+    await withFolder(async (folder) => {
+      const env = { DYN_CACHE_DIR: folder };
+      assertEquals((await dyn(["cache", "path"], { env })).stdout, `${folder}\n`);
+      await Deno.mkdir(join(folder, "graphs"));
+      await Deno.writeTextFile(join(folder, "graphs", "a"), "12345");
+      await Deno.writeTextFile(join(folder, "mine.txt"), "keep");
+      assertMatch((await dyn(["cache"], { env })).stdout, /graphs +1 files/);
+      const saved = join(folder, "saved");
+      assertMatch((await dyn(["cache", "save", saved], { env })).stdout, /^Saved \d+ files in /);
+      await Deno.remove(join(folder, "graphs", "a"));
+      assertMatch((await dyn(["cache", "load", saved], { env })).stdout, /^Loaded \d+ files from /);
+      assertEquals(await Deno.readTextFile(join(folder, "graphs", "a")), "12345");
+      const bytes = await Deno.readFile(saved), last = bytes.length - 1;
+      bytes[last] = (bytes[last] ?? 0) ^ 1;
+      await Deno.writeFile(saved, bytes);
+      assertMatch(
+        (await dyn(["cache", "load", saved], { env })).stderr,
+        /^error: Expected \w+\/\S+ with the SHA-256 \w+ but found \w+\n/,
+      );
+      await Deno.remove(saved);
+      assertMatch((await dyn(["cache", "clear"], { env })).stdout, /Removed .*graphs \(1 files/);
+      assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name !== "cpu"), [
+        "mine.txt",
+      ]);
+    });
+  },
 });
 
 Deno.test("a new project trains, and nothing that exists is overwritten", async () => {

@@ -1,11 +1,13 @@
 /**
- * Random tensor programs, plain and compiled, on every tier that this machine has: a few, from a new seed each time.
+ * Random tensor programs, plain and compiled, on two of the tiers that this machine has: a few, from a new seed each
+ * time.
  * DYN_FUZZ_SEED and DYN_FUZZ_PROGRAMS choose others; `deno run -A cli.ts fuzz` runs them for as long as one likes.
  */
 import { assert } from "@std/assert";
 import { toolchainStatus } from "../../backends/cpu/toolchain.ts";
 import type { Tier } from "../../cli/fuzz/protocol.ts";
 import { fuzz } from "../../cli/fuzz/supervisor.ts";
+import { sampleBySeed } from "../support/sampling.ts";
 
 /** Programs by tier: fewer where each costs a compiler's time. */
 const PROGRAMS: readonly (readonly [tier: Tier, programs: number])[] = [
@@ -18,7 +20,7 @@ const PROGRAMS: readonly (readonly [tier: Tier, programs: number])[] = [
 const seed = Number(Deno.env.get("DYN_FUZZ_SEED") ?? Math.floor(Math.random() * 2 ** 31));
 const wanted = Deno.env.get("DYN_FUZZ_PROGRAMS");
 
-for (const [tier, programs] of PROGRAMS) {
+for (const [tier, programs] of wanted === undefined ? sampleBySeed(PROGRAMS, 2) : PROGRAMS) {
   const ignore = tier === "native" && toolchainStatus().kind !== "ready";
   Deno.test({
     name: `random tensor programs on ${tier}`,

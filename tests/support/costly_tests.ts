@@ -30,6 +30,7 @@ const THIRDS = [
     "patches on WebGPU",
     "classes between processes",
     "packages in processes",
+    "reports of the command line",
   ],
 ] as const;
 
