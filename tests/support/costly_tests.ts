@@ -5,7 +5,7 @@
  */
 import { TAKES_ALL, testSeed } from "./sampling.ts";
 
-/** What these tests are about, in thirds. */
+/** Subjects of these tests, in thirds. */
 const THIRDS = [
   [
     "the zoo on WebGPU",
