@@ -129,8 +129,10 @@ function updateOf(m: Interpreter, self: Subject["self"], args: readonly Value[])
   if (param?.kind !== "tensor" || grad?.kind !== "tensor" || context?.kind !== "object") return null;
   if (!isMovable(param) || context.real !== null) return null;
   const parts = [...context.slots.values()].map((slot) => slot.kind === "data" ? slot.value : null);
-  const [group, state] = parts;
-  if (parts.length !== 2 || group?.kind !== "object" || state?.kind !== "object") return null;
+  const [group, state, owner] = parts;
+  if (parts.length !== 3 || group?.kind !== "object" || state?.kind !== "object") return null;
+  // A complex parameter is updated through a view of it
+  if (owner !== param) return null;
   if (!group.real || isChanged(group)) return null;
   const isEmpty = state.real === null && state.slots.size === 0;
   if (!isEmpty && !isMovable(state)) return null;
