@@ -68,6 +68,24 @@ Deno.test("callbacks that only compute with what is known run while tracing, how
   }
 });
 
+Deno.test("sums of thousands of numbers that change are computed, and nothing runs uncompiled", () => {
+  const sum = (x: Tensor, list: readonly number[]) => {
+    let total = 0, least = Infinity;
+    for (const each of list) {
+      total += each * 1.5;
+      least = Math.min(least, total);
+    }
+    return x.mul(total).add(least);
+  };
+  const f = compile(sum, { backend: "eager" }), x = tensor([1.5, 2], { dtype: "float64" });
+  for (const shift of [0.5, 1.25, 3.75]) {
+    const list = Array.from({ length: 5_000 }, (_, i) => i % 7 - 3 + shift);
+    assertEquals(f(x, list).tolist(), sum(x, list).tolist());
+  }
+  const { graphs, uncompiled } = compiler.status(f);
+  assertEquals([graphs, uncompiled], [2, []]);
+});
+
 const look = compiler.disable(() => {});
 
 Deno.test("a round of a loop that breaks once is one graph", () => {

@@ -88,6 +88,8 @@ export interface SharedExpression {
   readonly of: HostExpression;
   readonly number: number;
   readonly readsElements: boolean;
+  /** The large expressions in it, all of which have smaller numbers. */
+  readonly parts: readonly SharedExpression[];
 }
 
 /**

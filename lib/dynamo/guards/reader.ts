@@ -12,7 +12,14 @@ import { bytesPart, numberAt, typedElement } from "./bytes.ts";
 import { leafKey } from "./guard.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { getterOf, OTHERWISE, valueOf } from "./data_reads.ts";
-import { type HostCall, type HostElement, type HostExpression, hostText } from "../variables/host_number.ts";
+import {
+  type HostCall,
+  type HostElement,
+  type HostExpression,
+  hostText,
+  innermostFirst,
+  type SharedExpression,
+} from "../variables/host_number.ts";
 
 /** Global variables that generated code uses by name, as they were when dyn was loaded. */
 const OWN_GLOBALS = { Math, Object, Reflect, Array, Map, Set, Number } as const;
@@ -254,12 +261,19 @@ export class SourceReader {
     return name;
   }
 
+  #shared(whole: SharedExpression): string {
+    for (const each of innermostFirst(whole, (part) => !this.#known.has(leafKey(part)))) {
+      this.#once("number", leafKey(each), () => this.host(each.of));
+    }
+    return this.#once("number", leafKey(whole), () => this.host(whole.of));
+  }
+
   /** A host expression over sources. */
   host(expression: HostExpression): string {
     return hostText(expression, (leaf) => {
       if (leaf.kind === "called") return this.#called(leaf.call);
       if (leaf.kind === "element") return this.#element(leaf);
-      if (leaf.kind === "shared") return this.#once("number", leafKey(leaf), () => this.host(leaf.of));
+      if (leaf.kind === "shared") return this.#shared(leaf);
       const base = this.read(leaf.source);
       if (leaf.kind === "source") return base;
       return leaf.part === "shape" ? `${base}.shape[${leaf.dim}]` : `${base}.stride()[${leaf.dim}]`;

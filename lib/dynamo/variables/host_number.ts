@@ -20,7 +20,59 @@ let nextShared = 0;
 /** An expression as a part of others that is not repeated in each of them; null if it contains calls of builtins. */
 export function shared(of: HostExpression): SharedExpression | null {
   if (callIn(of)) return null;
-  return { kind: "shared", of, number: nextShared++, readsElements: readsElements(of) };
+  return {
+    kind: "shared",
+    of,
+    number: nextShared++,
+    readsElements: readsElements(of),
+    parts: [...partsOf(of)],
+  };
+}
+
+function partsOf(expression: HostExpression): Set<SharedExpression> {
+  const found = new Set<SharedExpression>();
+  const visit = (each: HostExpression): void => {
+    switch (each.kind) {
+      case "shared":
+        found.add(each);
+        return;
+      case "binary":
+        visit(each.left);
+        return visit(each.right);
+      case "unary":
+        return visit(each.operand);
+      case "element":
+        return visit(each.at);
+      case "math":
+        return each.args.forEach(visit);
+      case "called":
+      case "source":
+      case "tensorSize":
+      case "literal":
+        return;
+      default:
+        each satisfies never;
+    }
+  };
+  visit(expression);
+  return found;
+}
+
+/**
+ * A large expression and those in it, the innermost first, without unwanted ones and what only these contain. Chains of
+ * them are as long as the loops that made them, so that recursion would overflow the stack.
+ */
+export function innermostFirst(
+  whole: SharedExpression,
+  isWanted: (each: SharedExpression) => boolean,
+): SharedExpression[] {
+  const found = new Set<SharedExpression>(), open = [whole];
+  for (let each = open.pop(); each; each = open.pop()) {
+    if (found.has(each) || !isWanted(each)) continue;
+    found.add(each);
+    open.push(...each.parts);
+  }
+  return [...found].sort((a, b) => a.number - b.number);
 }
 
 const HOST_MATH: ReadonlySet<string> = new Set(MATH);
