@@ -65,6 +65,35 @@ export const formats: Corpus = {
     const made = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
     see(f(v(1), made), f(v(2), made));
   },
+  "words and letters of texts"({ compile, see }) {
+    const words = new Intl.Segmenter("en", { granularity: "word" }), counts = new Map<string, number>();
+    const f = compile((x: Tensor, text: string) => {
+      let y = x;
+      for (const { segment, index, isWordLike } of words.segment(text)) {
+        if (!isWordLike) continue;
+        counts.set(segment, (counts.get(segment) ?? 0) + 1);
+        y = y.mul(2).add(index);
+      }
+      const letters = [...new Intl.Segmenter("de").segment(text)].map((each) => each.segment);
+      return [y, letters.reverse().join(""), new Intl.Segmenter("en").resolvedOptions(), counts.size];
+    });
+    for (const text of ["one two, one", "e\u0301a 👩‍👩‍👧!", ""]) see(f(v(1), text), f(v(2), text), counts);
+    const parts = compile((x: Tensor, at: number) => {
+      const segments = words.segment("to be or not"), all = segments[Symbol.iterator]();
+      const [first, second] = [all.next(), all.next()];
+      const kinds = [Object.prototype.toString.call(all), all[Symbol.iterator]() === all, typeof all.next];
+      return [
+        x.mul(at),
+        segments.containing(at),
+        segments.containing(90),
+        first,
+        second,
+        kinds,
+        [...all].length,
+      ];
+    });
+    see(parts(v(1), 4), parts(v(1), 4), parts(v(1), 7));
+  },
 };
 
 /** Programs that may break: what is asked is not known, or leaves the function. */
@@ -80,13 +109,39 @@ export const brokenFormats: Corpus = {
     const first = f(v(1)), second = f(v(1));
     see(first.y, first.format(1234.5), first.format === second.format);
   },
+  "segments that leave the graph, or whose loop breaks it"({ compile, see, attempt }) {
+    const words = new Intl.Segmenter("en", { granularity: "word" }), counts = new Map([["one", 2]]);
+    const given = compile((x: Tensor) => {
+      const iterator = words.segment("c")[Symbol.iterator]();
+      return [x.add(1), words.segment("a b"), iterator];
+    });
+    const [, segments, iterator] = given(v(1)) as [Tensor, Intl.Segments, Iterator<Intl.SegmentData>];
+    see([...segments], iterator.next(), `${segments}`, `${iterator}`);
+    const tokens = compile((x: Tensor, run: () => number) => {
+      const found: string[] = [];
+      for (const { segment } of words.segment("a b c")) {
+        found.push(segment);
+        x = x.mul(run());
+      }
+      return [x, found];
+    });
+    attempt(() => tokens(v(2), () => counts.size));
+    attempt(() => tokens(v(2), () => [].length === 0 ? counts.get("one") ?? 3 : 4));
+    attempt(() =>
+      tokens(v(2), () => {
+        throw new Error("none");
+      })
+    );
+  },
   "what the formatters refuse"({ compile, attempt }) {
     const uses: ((x: Tensor) => unknown)[] = [
       (x) => [x.add(1), new Intl.NumberFormat("no locale at all")],
       (x) => [x.add(1), new Intl.NumberFormat("en", { style: "currency" }).format(1)],
       (x) => [x.add(1), new Intl.DateTimeFormat("en").format(NaN)],
       (x) => [x.add(1), Reflect.apply(Intl.PluralRules.prototype.select, {}, [1])],
-      (x) => [x.add(1), [...new Intl.Segmenter("en").segment("ab")].length],
+      (x) => [x.add(1), new Intl.Segmenter("en", { granularity: "letter" as "word" })],
+      (x) => [x.add(1), new Intl.Segmenter("en").segment(Symbol.iterator as unknown as string)],
+      (x) => [x.add(1), new Intl.Segmenter("en").segment("ab").containing(1n as unknown as number)],
       (x) => [x.add(1), new Intl.NumberFormat("en").format(x.sum().item())],
     ];
     for (const use of uses) {

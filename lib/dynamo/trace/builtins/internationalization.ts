@@ -10,7 +10,8 @@ import { specializeNumber } from "../../variables/numbers.ts";
 import { isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import { functionLabel } from "../../variables/wrap.ts";
 import type { BuiltinModel, CallResult, Interpreter } from "../interpreter.ts";
-import { allElements, newArray, newObject } from "../contents.ts";
+import { allElements, builtinPrototype, newArray, newObject } from "../contents.ts";
+import { iteratorResult, listIterator, nextOfList } from "../iteration.ts";
 import { ownKeys } from "../object_keys.ts";
 import { refuseToCache } from "../../disk_cache/noted_reads.ts";
 import { fromPure } from "./pure.ts";
@@ -27,12 +28,13 @@ const CLASSES = [
   "NumberFormat",
   "PluralRules",
   "RelativeTimeFormat",
+  "Segmenter",
 ] as const;
 
 /** Constructors that can be called without `new`. */
 const CALLABLE: ReadonlySet<string> = new Set(["Collator", "DateTimeFormat", "NumberFormat"]);
 
-/** Functions obtained from formatters, which format without a receiver. */
+/** Functions obtained from formatters: those that format without a receiver, and methods of segments. */
 const formatting = new WeakMap<object, BuiltinModel>();
 
 /** The model of a function obtained from a formatter. */
@@ -177,12 +179,61 @@ function addMember(table: ModelTable, standard: object, key: string): void {
     });
   }
   if (typeof value !== "function" || key === "constructor") return;
+  if (key === "segment") return table.method(standard, key, segmenting(value));
   table.method(standard, key, (m, { self, args }) => {
     const made = formatterOf(m, self, key), given = args.map((each) => dataOf(m, each, key));
     refusePresent(made, key, given);
     return fromData(m, run(value, made, given), key);
   });
 }
+
+/** The segments of a text, which exist in the trace alone, as does their iterator. */
+function segmenting(segment: object): BuiltinModel {
+  return (m, { self, callee, args: [text = UNDEFINED] }) => {
+    const made = run(segment, formatterOf(m, self, "segment"), [dataOf(m, text, "segment")]);
+    if (typeof made !== "object" || made === null) return breakGraph("builtin", "segment");
+    const standard: object = Object.getPrototypeOf(made);
+    // Their class has no name, and the first segmenter of a process takes long to make
+    for (const [key, model] of [["containing", containing], [Symbol.iterator, iterating]] as const) {
+      const fn: unknown = Reflect.get(standard, key);
+      if (typeof fn === "function") formatting.set(fn, model(fn));
+    }
+    const segments = new ObjectValue(
+      { kind: "native", made, constructor: callee, args: [], text: null, from: null },
+      builtinPrototype(m, standard, "Segments"),
+      null,
+      null,
+    );
+    segments.onlyTraced = { step: m.steps - 1, cause: { kind: "builtin", detail: "segment" } };
+    return segments;
+  };
+}
+
+function containing(fn: object): BuiltinModel {
+  return (m, { self, args }) => {
+    const given = args.map((each) => dataOf(m, each, "containing"));
+    return fromData(m, run(fn, formatterOf(m, self, "containing"), given), "containing");
+  };
+}
+
+function iterating(fn: object): BuiltinModel {
+  return (m, { self }) => {
+    const real = run(fn, formatterOf(m, self, "segments"), []) as IterableIterator<unknown>;
+    const standard: object = Object.getPrototypeOf(real), next: unknown = Reflect.get(standard, "next");
+    if (typeof next === "function") formatting.set(next, nextSegment);
+    const list = newArray(m, [...real].map((each) => fromData(m, each, "segments")));
+    const iterator = listIterator(m, list, "values");
+    iterator.prototype = builtinPrototype(m, standard, "Segmenter String Iterator");
+    iterator.onlyTraced = { step: m.steps - 1, cause: { kind: "builtin", detail: "segments" } };
+    return iterator;
+  };
+}
+
+const nextSegment: BuiltinModel = (m, { self }) => {
+  const isListed = self.kind === "object" && self.exotic.kind === "listIterator";
+  const item = isListed ? nextOfList(m, self) : breakGraph("iterator", "segments from outside");
+  return iteratorResult(m, item ?? UNDEFINED, item === null);
+};
 
 /** Locale-dependent methods of other classes. */
 const LOCAL: readonly (readonly [prototype: object, names: readonly string[]])[] = [
