@@ -33,7 +33,7 @@ export {
 export { type Artifact, ARTIFACTS, counters, logs } from "./lib/base/logs.ts";
 export { canCast, finfo, type FloatInfo, iinfo, type IntegerInfo } from "./lib/base/type_info.ts";
 export type { Complex } from "./lib/base/complex.ts";
-export type { Flag } from "./lib/base/arguments.ts";
+export type { Flag, RequiredFlag } from "./lib/base/arguments.ts";
 export type { NameArguments, NameOptions } from "./lib/nn/name_options.ts";
 export { type DType, DTYPES, getDefaultDtype, promoteTypes, setDefaultDtype } from "./lib/base/dtype.ts";
 

@@ -622,8 +622,88 @@ Deno.test("options in Python's spelling, and unknown ones, are rejected", () => 
       () => Reflect.construct(nn.TripletMarginWithDistanceLoss, [{ distance_function: null }]),
       "distanceFunction",
     ],
+    ...[nn.Sigmoid, nn.Tanh, nn.Softsign, nn.LogSigmoid, nn.Softmax2d, nn.Tanhshrink].map((Layer) =>
+      [() => Reflect.construct(Layer, [{ inplace: true }]), `no arguments for ${Layer.name}`] as const
+    ),
+    ...[nn.functional.relu_, nn.functional.selu_].map((fn) =>
+      [() => Reflect.apply(fn, null, [ones([2]), unknown]), "found size_average"] as const
+    ),
+    [() => Reflect.apply(dyn.einsum, null, [ones([2, 2]), [0, 1], unknown]), "operands of einsum"],
+    [() => Reflect.apply(dyn.einsum, null, [ones([2, 2]), [0, 1], [0], [1]]), "operands of einsum"],
+    [() => Reflect.construct(dyn.data.SubsetRandomSampler, [unknown]), "indices of SubsetRandomSampler"],
+    [
+      () => Reflect.construct(dyn.data.WeightedRandomSampler, [[1, 2], { numSamples: 2, replacment: false }]),
+      "replacment",
+    ],
+    [
+      () => Reflect.apply(nn.utils.clipGradsWithNorm_, null, [layer.parameters(), 1, ones([]), unknown]),
+      "found size_average",
+    ],
+    [() => Reflect.construct(dyn.distributions.AffineTransform, [1]), "Expected scale of AffineTransform"],
+    [() => Reflect.construct(dyn.distributions.PowerTransform, [unknown]), "found size_average"],
+    ...[dyn.autograd.setDetectAnomaly, dyn.useDeterministicAlgorithms].flatMap((set) =>
+      [{}, { mode: undefined }, { mode: 1 }, 1].map((given) =>
+        [() => Reflect.apply(set, null, [given]), "to be a boolean"] as const
+      )
+    ),
+    [() => Reflect.apply(dyn.distributions.setDefaultValidateArgs, null, [{}]), "to be a boolean"],
+    [() => Reflect.apply(dyn.autograd.setGradEnabled, null, [{}, () => 1]), "to be a boolean"],
+    ...[nn.ModuleList, nn.Sequential].flatMap((List) =>
+      [[0, {}], [0.5, layer], ["a", layer], [NaN, layer]].map((given) => {
+        const list = Reflect.construct(List, List === nn.ModuleList ? [[layer]] : [layer]);
+        return [() => Reflect.apply(list.insert, list, given), "Expected a"] as const;
+      })
+    ),
+    [() => Reflect.apply(dyn.func.functionalCall, null, [layer, {}, [x], 5]), "kwargs of functionalCall"],
+    [() => Reflect.apply(dyn.func.functionalCall, null, [layer, {}, [x], {}, {}]), "functionalCall after"],
   ];
   for (const [call, found] of wrong) assertThrows(call, DynError, found);
+});
+
+Deno.test("modes, indices, amounts and arguments of substituted calls are accepted by name", () => {
+  const seen = dyn.autograd.setGradEnabled({ mode: false }, () => dyn.autograd.isGradEnabled());
+  assertEquals(seen, false);
+  assertEquals(`${new nn.Identity(54, { any: true })}`, "Identity()");
+  for (const given of [[0], [{ key: 0 }]]) {
+    const list = new nn.ModuleList<nn.Module>([new nn.ReLU(), new nn.Tanh()]);
+    assertEquals(`${Reflect.apply(list.pop, list, given)}`, "ReLU()");
+    const layers = new nn.Sequential(new nn.ReLU(), new nn.Tanh());
+    assertEquals(`${Reflect.apply(layers.pop, layers, given)}`, "ReLU()");
+  }
+  const { prune } = nn.utils, weight = double([[3, 1, 2], [0.5, 4, 2.5]]);
+  const kept = (cut: (layer: nn.Linear) => nn.Linear): unknown => {
+    const layer = new nn.Linear(3, 2, { bias: false });
+    noGrad(() => layer.weight.copy_(weight));
+    return cut(layer).weight.tolist();
+  };
+  const smallest = [[3, 0, 2], [0, 4, 2.5]], column = [[3, 1, 0], [0.5, 4, 0]];
+  assertEquals(kept((m) => prune.l1Unstructured(m, { name: "weight", amount: 2 })), smallest);
+  assertEquals(kept((m) => prune.l1Unstructured(m, "weight", { amount: 2 })), smallest);
+  const importanceScores = double([[1, 1, 0], [1, 1, 0]]);
+  assertEquals(
+    kept((m) => prune.l1Unstructured(m, { name: "weight", amount: 2, importanceScores })),
+    column,
+  );
+  assertEquals(
+    kept((m) => prune.lnStructured(m, { name: "weight", amount: 1, n: 2, dim: 1 })),
+    kept((m) => prune.lnStructured(m, "weight", 1, 2, 1)),
+  );
+  assertEquals(
+    kept((m) => prune.remove(prune.identity(m, { name: "weight" }), { name: "weight" })),
+    weight.tolist(),
+  );
+  assertEquals(kept((m) => prune.customFromMask(m, { name: "weight", mask: importanceScores })), column);
+  class Scaled extends nn.Module {
+    readonly weight = new nn.Parameter(ones([2]));
+    override forward(x: Tensor, { by = 1, shift = 0 }: { by?: number; shift?: number } = {}): Tensor {
+      return x.mul(this.weight).mul(by).add(shift);
+    }
+  }
+  const scaled = new Scaled(),
+    call = (x: Tensor, w: Tensor) => dyn.func.functionalCall(scaled, { weight: w }, [x], { by: 3, shift: 1 });
+  for (const run of [call, dyn.compile(call, { fullgraph: true })]) {
+    assertEquals(run(double([1, 2]), double([2, 5])).tolist(), [7, 31]);
+  }
 });
 
 Deno.test("layers are reinitialised, and a schedule that follows a metric resumes", () => {

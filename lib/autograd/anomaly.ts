@@ -2,7 +2,7 @@
  * A mode that finds where gradients become NaN, like `torch.autograd.detect_anomaly`: it records the calling lines of
  * operations, and throws where a gradient is NaN. Invariant: nothing is recorded while it is off.
  */
-import { type Flag, flagOf } from "../base/arguments.ts";
+import { type RequiredFlag, requiredFlagOf } from "../base/arguments.ts";
 import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
@@ -21,9 +21,9 @@ export interface AnomalyOptions {
 const state = { enabled: false, checksNan: true };
 
 /** Turns the mode on or off, like `torch.autograd.set_detect_anomaly`. Throws DynError for no boolean. */
-export function setDetectAnomaly(enabled: Flag<"mode">, options: AnomalyOptions = {}): void {
+export function setDetectAnomaly(enabled: RequiredFlag<"mode">, options: AnomalyOptions = {}): void {
   const { checkNan = true } = optionsOf("setDetectAnomaly", options, ["checkNan"]);
-  state.enabled = flagOf("setDetectAnomaly", "mode", enabled);
+  state.enabled = requiredFlagOf("setDetectAnomaly", "mode", enabled);
   state.checksNan = checkNan;
 }
 

@@ -2,7 +2,7 @@
  * Arguments of constructors, like those of ops: any by position in PyTorch's order, then the rest by name in one last
  * object. Invariant: an unknown argument is an error, never dropped.
  */
-import { checkOptions, refuseOption } from "./checked_input.ts";
+import { checkOptions, refuseOption, refuseValue } from "./checked_input.ts";
 import { DynError } from "./errors.ts";
 import { isPlainObject } from "./tree.ts";
 
@@ -81,6 +81,17 @@ export function flagOf<N extends string>(owner: string, name: N, given: Flag<N>)
   if (typeof given === "boolean") return given;
   checkOptions(owner, { [name]: ["boolean"] }, given);
   return given[name] ?? true;
+}
+
+/** A boolean that must be given, by position or, as `N`, by name. */
+export type RequiredFlag<N extends string> = boolean | { readonly [K in N]: boolean };
+
+/** Returns the value of the flag `name` of `owner`. Throws DynError unless a boolean is given. */
+export function requiredFlagOf<N extends string>(owner: string, name: N, given: RequiredFlag<N>): boolean {
+  if (typeof given === "object" && given !== null) checkOptions(owner, { [name]: ["boolean"] }, given);
+  const value: unknown = typeof given === "object" && given !== null ? given[name] : given;
+  if (typeof value !== "boolean") refuseValue(`${name} of ${owner} to be a boolean`, value);
+  return value;
 }
 
 /** Names of all arguments of a call. */

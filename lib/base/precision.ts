@@ -3,7 +3,7 @@
  * `use_deterministic_algorithms`. Invariant: matrix products of float32 are computed in float32, whatever the settings;
  * only convolutions of compiled functions may be less exact.
  */
-import { type Flag, flagOf } from "./arguments.ts";
+import { type RequiredFlag, requiredFlagOf } from "./arguments.ts";
 import { checkOneOf, optionsOf } from "./checked_input.ts";
 import { config } from "./config.ts";
 
@@ -37,11 +37,11 @@ let isDeterministic = false;
  * eager tensors do not change from WebAssembly to native code, which rounds them in another order.
  */
 export function useDeterministicAlgorithms(
-  mode: Flag<"mode">,
+  mode: RequiredFlag<"mode">,
   options: { readonly warnOnly?: boolean } = {},
 ): void {
   optionsOf("useDeterministicAlgorithms", options, ["warnOnly"]);
-  isDeterministic = flagOf("useDeterministicAlgorithms", "mode", mode);
+  isDeterministic = requiredFlagOf("useDeterministicAlgorithms", "mode", mode);
 }
 
 /** Returns whether deterministic results were requested. */

@@ -2,7 +2,7 @@
  * Orders in which samples are read: indices, newly drawn for each iteration. Invariant: random orders come from a
  * generator, by default the global one.
  */
-import { flagOf, type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, flagOf, type Trailing, trailing } from "../base/arguments.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
 import { checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
@@ -126,6 +126,7 @@ export class SubsetRandomSampler implements Sampler {
 
   /** Takes the indices. */
   constructor(readonly indices: readonly number[], options: RandomOptions = {}) {
+    checkKind(indices, "a list", "indices of SubsetRandomSampler");
     this.#options = options;
   }
 
@@ -152,11 +153,23 @@ showAsText(SubsetRandomSampler.prototype);
 
 /** Options of WeightedRandomSampler. */
 export interface WeightedOptions extends RandomOptions {
-  /** Number of samples to draw, if given by name. */
-  readonly numSamples?: number;
   /** Whether an index may occur more than once; default true. */
-  readonly replacement?: boolean;
+  readonly replacement?: boolean | undefined;
 }
+
+/** Required arguments of WeightedRandomSampler. */
+interface Weighted {
+  readonly weights: Tensor | readonly number[];
+  readonly numSamples: number;
+}
+
+/** Weights and number of samples, then options, by position or by name. */
+export type WeightedArguments = Arguments<Weighted, WeightedOptions, typeof WEIGHTED>;
+
+const WEIGHTED = {
+  required: ["weights", "numSamples"],
+  positional: ["replacement", "generator"],
+} as const;
 
 /** Indices drawn with probabilities proportional to weights. */
 export class WeightedRandomSampler implements Sampler {
@@ -166,24 +179,18 @@ export class WeightedRandomSampler implements Sampler {
   readonly #options: WeightedOptions;
 
   /** Receives a weight for each sample, none negative, and the number of draws. */
-  constructor(
-    weights: Tensor | readonly number[],
-    numSamples: number | WeightedOptions & { readonly numSamples: number },
-    replacement?: boolean | WeightedOptions,
-    more?: WeightedOptions,
-  ) {
-    const options = typeof numSamples === "object" && numSamples !== null ? numSamples : {
-      numSamples,
-      ...(typeof replacement === "boolean" ? { replacement } : replacement),
-      ...more,
-    };
+  constructor(...arguments_: WeightedArguments) {
+    const { weights, numSamples: count, ...options } = argumentsOf<Weighted, WeightedOptions>(
+      "WeightedRandomSampler",
+      WEIGHTED,
+      arguments_,
+    );
     if (!isTensor(weights)) checkKind(weights, "a list", "weights of WeightedRandomSampler");
     const given = isTensor(weights) ? Array.from(weights.toTypedArray(), Number) : [...weights];
     const wrong = given.findIndex((weight) => !(weight >= 0));
     if (wrong >= 0) {
       throw new DynError(`Expected non-negative weights but found ${given[wrong]} at ${wrong}`);
     }
-    const count = options.numSamples;
     checkInteger("the number of samples", count, 1);
     this.#weights = tensor(given, { dtype: "float64", device: "cpu" });
     this.length = count;

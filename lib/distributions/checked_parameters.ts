@@ -3,7 +3,7 @@
  * elements are read only where that causes no graph break and cannot mislead a mode: neither in compiled functions
  * nor under `vmap`.
  */
-import { type Flag, flagOf } from "../base/arguments.ts";
+import { type RequiredFlag, requiredFlagOf } from "../base/arguments.ts";
 import { checkFunction } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -19,8 +19,8 @@ export interface Validation {
 }
 
 /** Sets whether parameters are validated, like `Distribution.set_default_validate_args`; they are by default. */
-export function setDefaultValidateArgs(value: Flag<"value">): void {
-  checks.areOn = flagOf("setDefaultValidateArgs", "value", value);
+export function setDefaultValidateArgs(value: RequiredFlag<"value">): void {
+  checks.areOn = requiredFlagOf("setDefaultValidateArgs", "value", value);
 }
 
 /**

@@ -2,6 +2,7 @@
  * Transforms of numbers, and compositions of transforms: the namespace `distributions.transforms`, with those of
  * vectors and matrices, like `torch.distributions.transforms`. Invariants are those of `Transform`.
  */
+import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { checkInstance, checkInstances, checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
@@ -18,6 +19,19 @@ export {
   StickBreakingTransform,
 } from "./event_transforms.ts";
 
+/** Required arguments of AffineTransform. */
+interface Affine {
+  readonly loc: Parameter;
+  readonly scale: Parameter;
+}
+
+/** Options of AffineTransform. */
+interface AffineOptions extends TransformOptions {
+  readonly eventDim?: number;
+}
+
+const AFFINE = { required: ["loc", "scale"], positional: ["eventDim", "cacheSize"] } as const;
+
 /** x ↦ loc + scale · x. */
 export class AffineTransform extends Transform {
   /** Dimensions of one event. */
@@ -25,15 +39,20 @@ export class AffineTransform extends Transform {
   /** Whether it is increasing or decreasing. */
   override readonly sign: number | Tensor;
 
+  /** The shift of the scaled value. */
+  readonly loc: Parameter;
+  /** The factor of the value. */
+  readonly scale: Parameter;
+
   /** Takes a location and a scale, then the number of event dimensions. */
-  constructor(
-    readonly loc: Parameter,
-    readonly scale: Parameter,
-    options: TransformOptions & { readonly eventDim?: number } = {},
-  ) {
-    const { eventDim = 0, ...rest } = optionsOf("AffineTransform", options, ["cacheSize", "eventDim"]);
+  constructor(...given: Arguments<Affine, AffineOptions, typeof AFFINE>) {
+    const { loc, scale, eventDim = 0, ...rest } = argumentsOf<Affine, AffineOptions>(
+      "AffineTransform",
+      AFFINE,
+      given,
+    );
     super(rest);
-    this.eventDim = eventDim;
+    [this.loc, this.scale, this.eventDim] = [loc, scale, eventDim];
     this.sign = isTensor(scale) ? scale.sign() : Math.sign(scale);
   }
 
@@ -137,14 +156,25 @@ export class SoftplusTransform extends Transform {
   }
 }
 
+/** Arguments of PowerTransform. */
+interface Power {
+  readonly exponent: Parameter;
+}
+
+const POWER = { required: ["exponent"], positional: ["cacheSize"] } as const;
+
 /** x ↦ x^exponent, for positive numbers. */
 export class PowerTransform extends Transform {
+  /** The power of values. */
+  readonly exponent: Parameter;
   /** Whether it is increasing or decreasing. */
   override readonly sign: number | Tensor;
 
   /** Takes its settings, then options. */
-  constructor(readonly exponent: Parameter, options: TransformOptions = {}) {
-    super(options);
+  constructor(...given: Arguments<Power, TransformOptions, typeof POWER>) {
+    const { exponent, ...rest } = argumentsOf<Power, TransformOptions>("PowerTransform", POWER, given);
+    super(rest);
+    this.exponent = exponent;
     this.sign = isTensor(exponent) ? exponent.sign() : Math.sign(exponent);
   }
 

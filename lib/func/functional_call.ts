@@ -2,7 +2,7 @@
  * Calls of modules with substituted parameters and buffers, by name, like `torch.func.functional_call`. Invariant:
  * afterwards the module has its own again.
  */
-import { checkKind } from "../base/checked_input.ts";
+import { checkKind, refuseArguments, refuseValue } from "../base/checked_input.ts";
 import { checkModule, type Module } from "../nn/module.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -10,6 +10,9 @@ import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
 /** Tensors by dotted names, as in `stateDict`. */
 export type NamedTensors = Readonly<Record<string, Tensor>>;
+
+/** The arguments of the module: those by position, then those by name. */
+type CallArguments = readonly [args?: unknown, kwargs?: Readonly<Record<string, unknown>> | null];
 
 interface Place {
   readonly module: Module;
@@ -19,18 +22,22 @@ interface Place {
 
 /**
  * Calls a module with tensors in place of parameters and buffers; those without a replacement are unchanged. `args` is
- * one argument, or an array of them. Throws DynError for names that the module does not have.
+ * one argument, or an array of them; `kwargs` are arguments by name, which modules take in a last object. Throws DynError for names that the module does not have.
  */
 export function functionalCall<M extends Module>(
   module: M,
   tensors: NamedTensors | readonly NamedTensors[],
-  args: unknown,
+  ...given: CallArguments
 ): ReturnType<M["forward"]>;
 export function functionalCall(
   module: Module,
   tensors: NamedTensors | readonly NamedTensors[],
-  args: unknown,
+  ...[args, kwargs = null, ...surplus]: CallArguments
 ): unknown {
+  refuseArguments("functionalCall after kwargs", surplus);
+  if (kwargs !== null && !isPlainObject(kwargs)) {
+    refuseValue("an object for kwargs of functionalCall", kwargs);
+  }
   checkModule(module, "functionalCall");
   checkKind(tensors, "an object", "the tensors of functionalCall");
   if (!isPlainObject(tensors)) checkKind(tensors, "a list", "the tensors of functionalCall");
@@ -51,7 +58,10 @@ export function functionalCall(
         Reflect.set(place.module, place.field, tensor);
       }
     }
-    return Reflect.apply(module.call, module, Array.isArray(args) ? args : [args]);
+    return Reflect.apply(module.call, module, [
+      ...Array.isArray(args) ? args : [args],
+      ...kwargs === null ? [] : [kwargs],
+    ]);
   } finally {
     for (const { module, field, former } of changed) Reflect.set(module, field, former);
   }

@@ -1,6 +1,7 @@
 /**
  * Modules that contain modules: in sequence, in a list, by name. Members are fields, so their state keys are PyTorch's.
  */
+import { type Trailing, trailing } from "../base/arguments.ts";
 import { checkKind, refuseChoice, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/console_text.ts";
@@ -13,6 +14,12 @@ import { Parameter } from "./parameter.ts";
 /** A module from tensor to tensor. */
 export interface Layer extends Module {
   forward(x: Tensor): Tensor;
+}
+
+/** Arguments of `pop` by name. */
+export interface PopOptions {
+  /** The index of what is removed, as PyTorch calls it; default -1, the last. */
+  readonly key?: number | undefined;
 }
 
 /** Runs layers one after another, as torch.nn.Sequential; `L` holds the types of the layers. */
@@ -54,12 +61,12 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
 
   /** Inserts a layer before the one at an index. */
   insert(index: number, layer: Layer): this {
-    return inserted(this, index, layer);
+    return inserted(this, index, checkedLayer(layer));
   }
 
   /** Removes the layer at an index, by default the last, and returns it. */
-  pop(index: number = -1): Layer {
-    return taken(this, index);
+  pop(...given: Trailing<PopOptions, ["key"]>): Layer {
+    return taken(this, given);
   }
 
   override forward(x: Tensor): Tensor {
@@ -115,12 +122,13 @@ export class ModuleList<M extends Module = Layer> extends Module {
 
   /** Inserts a module before the one at an index. */
   insert(index: number, module: M): this {
+    checkModule(module, "insert of ModuleList");
     return inserted(this, index, module);
   }
 
   /** Removes the module at an index, by default the last, and returns it. */
-  pop(index: number = -1): M {
-    return taken(this, index);
+  pop(...given: Trailing<PopOptions, ["key"]>): M {
+    return taken(this, given);
   }
 
   /** The modules from one index to before another, as `layers[:3]`. */
@@ -362,8 +370,9 @@ interface Growing<M> {
 
 /** Inserts an item before an index of a list. Throws DynError if the index is out of range. */
 function inserted<M, L extends Growing<M>>(list: L, index: number, item: M): L {
+  checkKind(index, "a number", "insert");
   const { length } = list, at = index < 0 ? index + length : index;
-  if (at < 0 || at > length) {
+  if (!Number.isInteger(at) || at < 0 || at > length) {
     throw new DynError(`Expected an index in [${-length}, ${length}] but found ${index}`);
   }
   for (let i = length; i > at; i--) list[i] = member<M>(list, i - 1);
@@ -373,7 +382,8 @@ function inserted<M, L extends Growing<M>>(list: L, index: number, item: M): L {
 }
 
 /** Removes the item at an index from a list, and returns it. Throws DynError if the index is out of range. */
-function taken<M>(list: Growing<M>, index: number): M {
+function taken<M>(list: Growing<M>, given: Trailing<PopOptions, ["key"]>): M {
+  const { key: index = -1 } = trailing<PopOptions>("pop", ["key"], given);
   const { length } = list, item = member<M>(list, index);
   for (let i = index < 0 ? index + length : index; i < length - 1; i++) list[i] = member<M>(list, i + 1);
   Reflect.deleteProperty(list, length - 1);

@@ -2,6 +2,7 @@
  * Gradient clipping: the namespace `nn.utils`. Gradients are changed in place. Invariant: nothing is read back from a
  * tensor unless `errorIfNonfinite` requires it, so that a step that clips is one graph.
  */
+import { optionsOf } from "../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
@@ -82,8 +83,9 @@ export function clipGradsWithNorm_(
   parameters: Tensor | Iterable<Tensor>,
   maxNorm: number,
   totalNorm: Tensor,
-  _options: LimitedOptions = {},
+  options: LimitedOptions = {},
 ): void {
+  optionsOf("clipGradsWithNorm_", options, ["foreach"]);
   checkTensor(totalNorm, "clipGradsWithNorm_");
   noGrad(() => scale(gradientsOf(parameters), maxNorm, totalNorm));
 }

@@ -92,8 +92,14 @@ export function truncNormal_(tensor: Tensor, ...given: Trailing<Spread & Bounds,
   );
 }
 
+const CONSTANT = { required: ["val"], positional: [] } as const;
+
 /** Fills a tensor with a number, as `torch.nn.init.constant_`. */
-export function constant_(tensor: Tensor, val: number): Tensor {
+export function constant_(
+  tensor: Tensor,
+  ...given: Arguments<{ val: number }, object, typeof CONSTANT>
+): Tensor {
+  const { val } = argumentsOf<{ val: number }, object>("constant_", CONSTANT, given);
   return filled(tensor, () => tensor.fill_(val));
 }
 

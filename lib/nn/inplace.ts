@@ -3,6 +3,7 @@
  * those of the ops.
  */
 import { checkTensor } from "../tensor/checked.ts";
+import type { ArgumentsOf } from "../tensor/inplace_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 /** Whether the input is overwritten with the result. */
@@ -27,15 +28,15 @@ export interface BoundsOptions extends InplaceOptions {
 }
 
 /** max(x, 0) written into x. */
-export function relu_(x: Tensor): Tensor {
+export function relu_(x: Tensor, ...given: Parameters<Tensor["relu_"]>): Tensor {
   checkTensor(x, "relu_");
-  return x.relu_();
+  return x.relu_(...given);
 }
 
 /** selu written into x. */
-export function selu_(x: Tensor): Tensor {
+export function selu_(x: Tensor, ...given: Parameters<Tensor["selu_"]>): Tensor {
   checkTensor(x, "selu_");
-  return x.selu_();
+  return x.selu_(...given);
 }
 
 /** leakyRelu written into x. */
@@ -63,7 +64,7 @@ export function hardtanh_(x: Tensor, ...given: Parameters<Tensor["hardtanh_"]>):
 }
 
 /** threshold written into x. */
-export function threshold_(x: Tensor, below: number, value: number): Tensor {
+export function threshold_(x: Tensor, ...given: ArgumentsOf<Tensor["threshold_"]>): Tensor {
   checkTensor(x, "threshold_");
-  return x.threshold_(below, value);
+  return Reflect.apply(x.threshold_, x, given);
 }

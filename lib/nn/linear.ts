@@ -117,6 +117,11 @@ export class Bilinear extends Module {
 
 /** Returns its argument. */
 export class Identity extends Module {
+  /** Takes any arguments, as PyTorch's does, so that it can stand in for any layer. */
+  constructor(..._given: readonly unknown[]) {
+    super();
+  }
+
   override forward(x: Tensor): Tensor {
     return x;
   }

@@ -3,7 +3,14 @@
  * registered by name. There is no other registry: the tree is read from the object's own fields, in the order in which
  * they were assigned, so a Module is an ordinary object for users and tracers alike.
  */
-import { checkFunction, checkInstance, checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
+import {
+  checkFunction,
+  checkInstance,
+  checkKind,
+  optionsOf,
+  refuseArguments,
+  refuseValue,
+} from "../base/checked_input.ts";
 import { type AnyFunction, type Flag, flagOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { type DType, isDifferentiable, isDType, isFloat } from "../base/dtype.ts";
@@ -104,6 +111,12 @@ export class Module {
   registeredHooks: RegisteredHooks<Module> | null = null;
   /** @internal */
   compiledForward: ((...args: unknown[]) => unknown) | null = null;
+
+  /** Takes no arguments: those of a layer without settings would be dropped. */
+  constructor();
+  constructor(...given: readonly unknown[]) {
+    refuseArguments(new.target.name, given);
+  }
 
   /** Computes the output. Subclasses define it. */
   forward(..._args: never[]): unknown {

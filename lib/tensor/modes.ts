@@ -3,6 +3,7 @@
  * execution. Invariant: every change is undone when its body ends, for promises when they settle; a mode never receives
  * its own calls.
  */
+import { type RequiredFlag, requiredFlagOf } from "../base/arguments.ts";
 import { scoped } from "../base/scoped.ts";
 import type { AutocastType } from "../ops/autocast.ts";
 import type { OpDefinition } from "../ops/definition.ts";
@@ -50,10 +51,12 @@ export const ambient: Ambient = {
   autocastCaches: true,
 };
 
-/** Runs `body` with recording of gradients on or off. */
-export function setGradEnabled<R>(enabled: boolean, body: () => R): R {
+/** Runs `body` with recording of gradients on or off. Throws DynError unless a boolean says which. */
+export function setGradEnabled<R>(enabled: RequiredFlag<"mode">, body: () => R): R {
   const former = ambient.gradEnabled;
-  ambient.gradEnabled = enabled;
+  ambient.gradEnabled = typeof enabled === "boolean"
+    ? enabled
+    : requiredFlagOf("setGradEnabled", "mode", enabled);
   return scoped(body, () => ambient.gradEnabled = former);
 }
 

@@ -3,6 +3,7 @@
  * becomes `<name>Orig`, a parameter, times `<name>Mask`, a buffer. Invariant: states have PyTorch's keys for both
  * (`weight_orig`, `weight_mask`), and pruned elements stay pruned when more are pruned later.
  */
+import { type Arguments, argumentsOf } from "../../base/arguments.ts";
 import { checkFunction, checkKind, optionsOf } from "../../base/checked_input.ts";
 import { checkModule, type Module } from "../module.ts";
 import { DynError } from "../../base/errors.ts";
@@ -18,7 +19,7 @@ export type PruningKind = "unstructured" | "structured" | "global";
 /** Options of pruning by importance. */
 export interface PruningOptions {
   /** Scores in the shape of the tensor; default: its elements. */
-  readonly importanceScores?: Tensor | null;
+  readonly importanceScores?: Tensor | null | undefined;
 }
 
 /** The names of the tensors that hooks prune. */
@@ -180,45 +181,98 @@ export class CustomFromMask extends BasePruningMethod {
   }
 }
 
+/** Required arguments of functions that prune, in PyTorch's order. */
+interface Pruned {
+  readonly name: string;
+  readonly amount: number;
+  readonly dim: number;
+  readonly n: number;
+  readonly mask: Tensor;
+}
+
+/** The arguments after the module, by position or by name: those called `N`, then those called `M`. */
+export type PruningArguments<
+  N extends readonly (keyof Pruned)[],
+  M extends readonly (keyof PruningOptions)[] = [],
+> = Arguments<
+  Pick<Pruned, N[number]>,
+  Pick<PruningOptions, M[number]>,
+  { readonly required: N; readonly positional: M }
+>;
+
+/** Returns the arguments of a function that prunes. */
+function pruned<const N extends readonly (keyof Pruned)[]>(
+  owner: string,
+  required: N,
+  given: readonly unknown[],
+): Pick<Pruned, N[number]> {
+  return argumentsOf<Pick<Pruned, N[number]>, object>(owner, { required, positional: [] }, given);
+}
+
+/** Like `pruned`, for functions that take scores. */
+function scored<const N extends readonly (keyof Pruned)[]>(
+  owner: string,
+  required: N,
+  given: readonly unknown[],
+): Pick<Pruned, N[number]> & PruningOptions {
+  return argumentsOf<Pick<Pruned, N[number]>, PruningOptions>(
+    owner,
+    { required, positional: ["importanceScores"] },
+    given,
+  );
+}
+
 /** Prepares a tensor for pruning without pruning any element. */
-export function identity<M extends Module>(module: M, name: string): M {
-  return new Identity().apply(module, name);
+export function identity<M extends Module>(module: M, ...given: PruningArguments<["name"]>): M {
+  return new Identity().apply(module, pruned("identity", ["name"], given).name);
 }
 
 /** Prunes random elements: `amount` of them or, below 1, that share. */
-export function randomUnstructured<M extends Module>(module: M, name: string, amount: number): M {
+export function randomUnstructured<M extends Module>(
+  module: M,
+  ...given: PruningArguments<["name", "amount"]>
+): M {
+  const { name, amount } = pruned("randomUnstructured", ["name", "amount"], given);
   return new RandomUnstructured(amount).apply(module, name);
 }
 
 /** Prunes the elements of least magnitude: `amount` of them or, below 1, that share. */
 export function l1Unstructured<M extends Module>(
   module: M,
-  name: string,
-  ...[amount, options]: [amount: number, options?: PruningOptions]
+  ...given: PruningArguments<["name", "amount"], ["importanceScores"]>
 ): M {
-  return new L1Unstructured(amount).apply(module, name, options);
+  const { name, amount, importanceScores } = scored("l1Unstructured", ["name", "amount"], given);
+  return new L1Unstructured(amount).apply(module, name, { importanceScores });
 }
 
 /** Prunes random slices of a dimension: `amount` of them or, below 1, that share. */
 export function randomStructured<M extends Module>(
   module: M,
-  name: string,
-  ...[amount, dim]: [amount: number, dim: number]
+  ...given: PruningArguments<["name", "amount", "dim"]>
 ): M {
+  const { name, amount, dim } = pruned("randomStructured", ["name", "amount", "dim"], given);
   return new RandomStructured(amount, dim).apply(module, name);
 }
 
 /** Prunes the slices of a dimension with the least norms of order `n`: `amount` of them or, below 1, that share. */
 export function lnStructured<M extends Module>(
   module: M,
-  name: string,
-  ...[amount, n, dim, options]: [amount: number, n: number, dim: number, options?: PruningOptions]
+  ...given: PruningArguments<["name", "amount", "n", "dim"], ["importanceScores"]>
 ): M {
-  return new LnStructured(amount, n, dim).apply(module, name, options);
+  const { name, amount, n, dim, importanceScores } = scored(
+    "lnStructured",
+    ["name", "amount", "n", "dim"],
+    given,
+  );
+  return new LnStructured(amount, n, dim).apply(module, name, { importanceScores });
 }
 
 /** Prunes elements where a mask in the shape of the tensor is zero. */
-export function customFromMask<M extends Module>(module: M, name: string, mask: Tensor): M {
+export function customFromMask<M extends Module>(
+  module: M,
+  ...given: PruningArguments<["name", "mask"]>
+): M {
+  const { name, mask } = pruned("customFromMask", ["name", "mask"], given);
   return new CustomFromMask(mask).apply(module, name);
 }
 
@@ -259,7 +313,8 @@ export function globalUnstructured(
 }
 
 /** Turns a pruned tensor into a parameter, with permanent zeros. Throws DynError if it is not pruned. */
-export function remove<M extends Module>(module: M, name: string): M {
+export function remove<M extends Module>(module: M, ...given: PruningArguments<["name"]>): M {
+  const { name } = pruned("remove", ["name"], given);
   const { original, mask, isNew } = stateOf(module, name);
   if (isNew || !(original instanceof Parameter)) {
     throw new DynError(

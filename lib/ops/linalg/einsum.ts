@@ -3,6 +3,7 @@
  * batched matrix product.
  */
 import { type DType, isFloat } from "../../base/dtype.ts";
+import { refuseValue } from "../../base/checked_input.ts";
 import { DynError, invariant } from "../../base/errors.ts";
 import { type Dim, product } from "../../sym/expr.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -198,7 +199,12 @@ function arrangeEinsum(
   if (typeof second === "string") return [second, first, ...given.slice(2)];
   if (!isTensor(first) || !isLabels(second)) return given;
   const operands = given.filter((each) => isTensor(each)), terms = given.filter(isLabels).map(termOf);
-  const [result] = terms.slice(operands.length);
+  const [result, surplus = given.find((each) => !isTensor(each) && !isLabels(each))] = terms.slice(
+    operands.length,
+  );
+  if (surplus !== undefined) {
+    refuseValue("operands of einsum, the dimensions of each, and those of the result", surplus);
+  }
   const left = terms.slice(0, operands.length).join(",");
   return [result === undefined ? left : `${left}->${result}`, operands];
 }
