@@ -1,10 +1,11 @@
 /** Readers of common data formats, and transforms of images. */
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import { arange, data, manualSeed, type Tensor, tensor, zeros } from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { encodePng } from "../lib/debug/summary/png.ts";
 import { withFolder } from "./support/process.ts";
+import imageTransforms from "./data/image_transforms.json" with { type: "json" };
 
 const { transforms } = data;
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -184,4 +185,102 @@ Deno.test("images are cropped, flipped and normalised, with random numbers deter
     "an image of at least [5,5] but found [4, 6]",
   );
   assertThrows(() => transforms.normalize([0], [1])(picture), DynError, "floats but found uint8");
+});
+
+Deno.test("colours and places of pixels change as torchvision changes them", () => {
+  const picture = arange(90).mul(37).remainder(256).reshape(3, 5, 6).to("uint8");
+  const exactly = (factor: number): readonly [number, number] => [factor, factor];
+  // Ranges of one number leave nothing to chance
+  const cases: Readonly<Record<keyof typeof imageTransforms, data.transforms.ImageTransform>> = {
+    grayscale: transforms.grayscale(),
+    brightness: transforms.colorJitter({ brightness: exactly(1.4) }),
+    contrast: transforms.colorJitter({ contrast: exactly(1.6) }),
+    saturation: transforms.colorJitter({ saturation: exactly(0.3) }),
+    hue: transforms.colorJitter({ hue: exactly(-0.2) }),
+    hueBack: transforms.colorJitter(0, 0, 0, exactly(0.35)),
+    blur: transforms.gaussianBlur([3, 5], 0.9),
+    rotation: transforms.randomRotation({ degrees: exactly(30) }),
+    rotationBilinear: transforms.randomRotation(exactly(-25), "bilinear"),
+    rotationExpanded: transforms.randomRotation(exactly(40), { interpolation: "bilinear", expand: true }),
+    affine: transforms.randomAffine(exactly(20), {
+      scale: exactly(1.3),
+      shear: exactly(10),
+      interpolation: "bilinear",
+    }),
+  };
+  for (const [name, wanted] of Object.entries(imageTransforms)) {
+    const change = Object.entries(cases).find(([each]) => each === name)?.[1];
+    assert(change);
+    const found = change(picture), precise = change(picture.to("float64").div(255));
+    assertEquals([found.dtype, found.shape, precise.shape], [
+      "uint8",
+      wanted.uint8.shape,
+      wanted.float64.shape,
+    ]);
+    const apart = found.to("float64").sub(tensor(wanted.uint8.values).reshape(found.shape)).abs();
+    // float32 may decide the other way where a value is halfway between integers
+    assert(apart.max().item() <= 1 && apart.sum().item() <= 2, `${name} of integers: ${apart.sum().item()}`);
+    const off = precise.sub(tensor(wanted.float64.values, { dtype: "float64" }).reshape(precise.shape)).abs();
+    assert(off.max().item() < 2e-6, `${name} of floats: ${off.max().item()}`);
+  }
+  assertEquals(transforms.randomInvert(1)(picture).at(0, 0, 1).item(), 255 - 37);
+  assertEquals(transforms.randomGrayscale({ p: 1 })(picture).shape, [3, 5, 6]);
+  assertEquals(transforms.randomGrayscale({ p: 0 })(picture).tolist(), picture.tolist());
+  // Python rounds (5 - 2) / 2 to 2, and (5 - 4) / 2 to 0
+  const rows = arange(25).reshape(1, 5, 5).to("uint8");
+  assertEquals(transforms.centerCrop(2)(rows).tolist(), [[[12, 13], [17, 18]]]);
+  assertEquals(transforms.centerCrop([4, 5])(rows).at(0, 0).tolist(), [0, 1, 2, 3, 4]);
+});
+
+Deno.test("random parts of images are within their ranges, and wrong settings of transforms are rejected", () => {
+  // Each pixel's value says where it was
+  const [height, width] = [20, 30], places = arange(600).reshape(1, 20, 30).to("float32");
+  manualSeed(3);
+  const crop = transforms.randomResizedCrop([40, 60], { scale: [0.25, 0.5], ratio: [0.5, 2] });
+  for (let k = 0; k < 30; k++) {
+    // Corners keep their values where images grow
+    const grown = crop(places),
+      [first, right, below] = [[0, 0], [0, 59], [39, 0]].map(([i = 0, j = 0]) =>
+        Math.round(grown.at(0, i, j).item())
+      );
+    const w = (right ?? 0) - (first ?? 0) + 1, h = ((below ?? 0) - (first ?? 0)) / width + 1;
+    assert(w > 0 && w <= width && Number.isInteger(h) && h > 0 && h <= height, `${w} x ${h}`);
+    const share = w * h / 600;
+    assert(share > 0.2 && share < 0.56 && w / h > 0.4 && w / h < 2.4, `${w} x ${h}`);
+  }
+  // No part of a long strip has the wanted ratio and area: the centre is taken
+  const strip = arange(40).reshape(1, 1, 40).to("float32");
+  const middle = transforms.randomResizedCrop(1, { scale: [1, 1], ratio: [1, 2] })(strip);
+  assertEquals(middle.tolist(), [[[19.5]]]);
+  const draw = (seed: number) => {
+    manualSeed(seed);
+    const both = transforms.compose([
+      transforms.colorJitter(0.4, 0.4, 0.4, 0.1),
+      transforms.randomRotation(20),
+      transforms.gaussianBlur(3),
+      transforms.randomAffine(0, { translate: [0.2, 0.1] }),
+    ]);
+    return JSON.stringify(both(places.div(600).expand(3, 20, 30)).tolist());
+  };
+  assertEquals(draw(1), draw(1));
+  assert(draw(1) !== draw(2));
+  const wrong: readonly (readonly [() => unknown, string])[] = [
+    [() => Reflect.apply(transforms.resize, null, [{ size: 3 }]), "for the size of resize"],
+    [() => Reflect.apply(transforms.centerCrop, null, [{ zzz: 1 }]), "for the size of centerCrop"],
+    [() => transforms.randomCrop(0), "for the size of randomCrop"],
+    [() => transforms.grayscale(2), "1 or 3"],
+    [() => transforms.grayscale()(arange(12).reshape(2, 2, 3)), "1 or 3 channels"],
+    [() => transforms.colorJitter({ hue: 0.6 }), "in [-0.5, 0.5]"],
+    [() => transforms.colorJitter(-1), "brightness of colorJitter"],
+    [() => transforms.colorJitter({ contrast: [2, 1] }), "in order for contrast"],
+    [() => Reflect.apply(transforms.colorJitter, null, [{ brightnes: 1 }]), "found brightnes"],
+    [() => transforms.gaussianBlur(4), "odd sizes"],
+    [() => transforms.gaussianBlur(3, 0), "a positive sigma"],
+    [() => transforms.randomRotation(-1), "at least 0"],
+    [() => Reflect.apply(transforms.randomRotation, null, [3, "cubic"]), "nearest, bilinear"],
+    [() => transforms.randomAffine(0, { translate: [2, 0] }), "two shares"],
+    [() => transforms.randomAffine(0, { scale: [0, 1] }), "a positive scale"],
+    [() => transforms.randomResizedCrop(3, { ratio: [0, 1] }), "a positive ratio"],
+  ];
+  for (const [call, found] of wrong) assertThrows(call, DynError, found);
 });
