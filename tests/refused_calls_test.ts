@@ -3,7 +3,24 @@
  * of any size, make the same checks as those of one call. The errors are those that ops declare.
  */
 import { assert, assertEquals } from "@std/assert";
-import { compile, nn, ones, type Tensor, tensor } from "../mod.ts";
+import {
+  asStridedCopy,
+  asStridedScatter,
+  compile,
+  fft,
+  isclose,
+  istft,
+  linalg,
+  luSolve,
+  luUnpack,
+  nativeGroupNorm,
+  nativeLayerNorm,
+  nn,
+  ones,
+  quantile,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
 import { messageOf } from "../lib/base/errors.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { callOp, ops } from "../lib/tensor/eager.ts";
@@ -152,4 +169,58 @@ Deno.test("a negative variance is rejected, NaN is not", () => {
     );
   }
   assert(Number.isNaN(loss(tensor([1.5, NaN])).item()));
+});
+
+Deno.test("arguments that broadcasting, clamping or no check at all would accept are rejected, as in PyTorch", () => {
+  const { convTranspose1d, conv2d, crossEntropy, batchNorm, gaussianNllLoss } = functional;
+  const pivots = (...values: number[]) => tensor(values, { dtype: "int32" });
+  const complex = (...shape: number[]) => ones(shape, { dtype: "complex64" });
+  const x = ones([2, 3]), four = tensor([1, 2, 3, 4], { dtype: "float32" });
+  const wrong: readonly (readonly [string, () => unknown])[] = [
+    ["weight of shape [3]", () => nativeLayerNorm(x, [3], ones([1]), null, 0.1)],
+    ["bias of shape [4]", () => nativeGroupNorm(ones([2, 4, 3]), null, ones([1, 4]), 2, 4, 3, 2, 0.1)],
+    ["eps of batchNorm to be positive", () => batchNorm(x, null, null, null, null, true, 0.1, 0)],
+    ["outputPadding of at least 0", () => convTranspose1d(ones([1, 1, 4]), ones([1, 2, 3]), null, 2, 1, -1)],
+    ["a kernel with elements", () => conv2d(ones([1, 2, 4, 3]), ones([4, 2, 3, 0]))],
+    ["elements of q in [0, 1]", () => quantile(four, tensor([0.5, 1.5]))],
+    ["pivots of shape [3]", () => luUnpack(ones([3, 3]), pivots(1))],
+    ["pivots in [1, 3]", () => luUnpack(ones([3, 3]), pivots(1, 2, 5))],
+    ["pivots of shape [3]", () => luSolve(ones([3, 1]), ones([3, 3]), pivots(3))],
+    ["pivots of shape [3]", () => linalg.luSolve(ones([3, 3]), pivots(3), ones([3, 1]))],
+    ["non-negative tolerances", () => isclose(x, x, { rtol: NaN })],
+    ["7 frequencies", () => istft(complex(6, 3), 7, { onesided: false })],
+    ["6 frequencies", () => istft(complex(10, 1, 2), 10)],
+    ["dim in [-1, 0]", () => complex().cumprod(2)],
+    ["dim in [-1, 0]", () => complex().prod(2)],
+    ["at least 1 dimension", () => fft.fftn(ones([]), { dim: [0] })],
+    ["can be cast to int64", () => tensor([1, 2]).polygamma_(1)],
+    ["no ignoreIndex", () => crossEntropy(x, x.softmax(1), { ignoreIndex: 1 })],
+    ["probabilities of shape [2, 3]", () => crossEntropy(x, ones([1, 3]))],
+    ["a variance that fits", () => gaussianNllLoss(ones([4, 3]), ones([4, 3]), ones([1, 1]))],
+    ["a state of shape [3, 5]", () => new nn.GRUCell(4, 5).call(ones([3, 4]), ones([3, 1, 1, 5]))],
+    ["1 or 2 dimensions", () => new nn.RNNCell(4, 5).call(ones([1, 3, 4]))],
+    ["within a storage", () => x.asStrided([4], [1], 1000)],
+    ["within a storage", () => asStridedCopy(x, [4], [1000])],
+    ["storageOffset of at least 0", () => x.asStrided([2], [1], -1)],
+    ["non-negative strides", () => asStridedScatter(ones([3, 3]), ones([2, 2]), [2, 2], [-1, 2])],
+  ];
+  for (const [message, call] of wrong) {
+    const found = outcome(call);
+    assert(found.includes(message), `${message}: ${found}`);
+  }
+});
+
+Deno.test("asStrided of memory that is not row-major has no gradient, which counted positions of another order", () => {
+  const base = ones([2, 3], { requiresGrad: true });
+  const calls = [
+    (x: Tensor) => x.t().asStrided([2, 2], [1, 2]),
+    (x: Tensor) => x.at(1).asStrided([2], [1], 0),
+  ];
+  for (const call of calls) {
+    assert(outcome(() => call(base)).includes("row-major order where gradients flow"));
+    assert(outcome(() => compile((x: Tensor) => call(x).mul(2))(base)).includes("row-major order"));
+    call(base.detach());
+  }
+  base.at(1).asStrided([2], [1]).sum().backward();
+  assertEquals(base.grad?.tolist(), [[0, 0, 0], [1, 1, 0]]);
 });

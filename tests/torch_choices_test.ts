@@ -14,16 +14,19 @@ import {
   broadcastShapes,
   compile,
   compiler,
+  cov,
   DynError,
   einsum,
   equal,
   func,
   gradient,
+  H,
   hammingWindow,
   hannWindow,
   isTensor,
   linalg,
   linspace,
+  mH,
   nn,
   ones,
   pow,
@@ -33,6 +36,7 @@ import {
   special,
   type Tensor,
   tensor,
+  viewAsComplex,
   where,
   zeros,
 } from "../mod.ts";
@@ -471,4 +475,46 @@ Deno.test("forms of calls that PyTorch has, and options that would be ignored", 
     "gradients are dense",
   );
   assertThrows(() => F.embedding(tensor([1]), ones([3, 4]), { maxNorm: 1 }), DynError, "layers take it");
+});
+
+Deno.test("batches of nothing leave running statistics alone, and count", () => {
+  for (
+    const [layer, shape] of [
+      [new nn.BatchNorm1d(3), [0, 3]],
+      [new nn.BatchNorm2d(3), [2, 3, 0, 4]],
+    ] as const
+  ) {
+    for (const run of [(x: Tensor) => layer.call(x), compile((x: Tensor) => layer.call(x))]) {
+      assertEquals(run(zeros(shape)).shape, shape);
+    }
+    const { running_mean, running_var, num_batches_tracked } = layer.stateDict();
+    assertEquals([running_mean?.tolist(), running_var?.tolist()], [[0, 0, 0], [1, 1, 1]]);
+    assertEquals(num_batches_tracked?.item(), 2);
+  }
+});
+
+Deno.test("losses of targets that are no probabilities, and of variances by row", () => {
+  const x = tensor([[1.5, 2, 0.5]]), target = tensor([[-0.5, 0, 0.25]]);
+  const [negative, none] = F.klDiv(x, target, { reduction: "none" }).reshape([-1]).tolist<number[]>();
+  assertEquals([negative, Math.abs(none ?? nan)], [nan, 0]);
+  const input = tensor([[1.5, 2, 3], [4, 5, 6], [7, 8, 9]]), rows = tensor([1.5, 2, 4]);
+  const loss = (variance: Tensor) =>
+    F.gaussianNllLoss(input, zeros([3, 3]), variance, { reduction: "none" }).tolist();
+  assertEquals(loss(rows), loss(rows.reshape([3, 1])));
+  assertEquals(loss(tensor([[1.5, 2, 4]])), loss(tensor([[1.5, 2, 4]]).expand([3, 3])));
+});
+
+Deno.test("a covariance without degrees of freedom is infinite", () => {
+  const x = tensor([1, 2, 4.5]);
+  assertEquals([cov(x, { correction: 3 }).item(), cov(x, { correction: 7 }).item()], [inf, inf]);
+});
+
+Deno.test("conjugate transposes as functions conjugate, and complex views of nothing have any strides", () => {
+  const z = viewAsComplex(tensor([[[1, 2], [3, 4.5]]]));
+  for (const found of [H(z), mH(z), z.H, z.mH]) {
+    assertEquals<unknown>(found.tolist(), [[{ re: 1, im: -2 }], [{ re: 3, im: -4.5 }]]);
+  }
+  const nothing = zeros([0, 0], { dtype: "complex64", requiresGrad: true });
+  linalg.det(nothing).abs().backward();
+  assertEquals(nothing.grad?.shape, [0, 0]);
 });

@@ -32,6 +32,7 @@ export function record(call: {
   readonly args: TensorArgs;
   readonly results: readonly Tensor[];
 }): void {
+  if (call.definition === OPS.asStrided) checkAddressed(call.args, call.results);
   const node = new OpNode(call.definition, call.args);
   call.results.forEach((result, output) => {
     const name = call.definition.results?.[output];
@@ -43,6 +44,18 @@ export function record(call: {
     else result.viewState.version = result.storage.version;
   });
   node.saveResults(call.results);
+}
+
+/** Throws DynError unless asStrided shows elements of a row-major tensor by the positions that its gradient counts in. */
+function checkAddressed({ self, storageOffset }: TensorArgs, [result]: readonly Tensor[]): void {
+  if (!isTensor(self) || !result) return;
+  const { layout, offset } = self, start = result.offset - offset;
+  const isWhole = layout.contiguous && (offset === 0 || storageOffset === null);
+  if (isWhole && start + result.layout.extent <= layout.numel) return;
+  throw new DynError(
+    `Expected asStrided of a whole tensor in row-major order where gradients flow but found sizes [${self.shape}], ` +
+      `strides [${self.strides}] and offset ${offset}; take contiguous() first, or detach()`,
+  );
 }
 
 /** Records an in-place call around `write`, which performs it. */

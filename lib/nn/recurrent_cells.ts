@@ -3,6 +3,7 @@
  * names, shapes and order of gates.
  */
 import { checkKind } from "../base/checked_input.ts";
+import { DynError } from "../base/errors.ts";
 import { settings, unlessDefault } from "../base/console_text.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { type Arguments } from "../base/arguments.ts";
@@ -65,7 +66,18 @@ export abstract class RNNCellBase extends Module {
   /** The states after an input [N, inputSize] or [inputSize]. */
   protected next(x: Tensor, given: States | null): States {
     checkTensor(x, "a recurrent cell");
-    const states = given ?? this.gates.zeros([...x.shape.slice(0, -1), this.hiddenSize], x);
+    if (x.ndim !== 1 && x.ndim !== 2) {
+      throw new DynError(`Expected an input of 1 or 2 dimensions for a recurrent cell but found ${x.ndim}`);
+    }
+    const shape = [...x.shape.slice(0, -1), this.hiddenSize];
+    const states = given ?? this.gates.zeros(shape, x);
+    for (const state of states) {
+      if (state.ndim !== shape.length || state.shape.some((size, d) => size !== shape[d])) {
+        throw new DynError(
+          `Expected a state of shape [${shape.join(", ")}] but found [${state.shape.join(", ")}]`,
+        );
+      }
+    }
     const product = linear(stateOf(states, 0), this.weight_hh, this.bias_hh);
     return this.gates.step(linear(x, this.weight_ih, this.bias_ih), product, states);
   }

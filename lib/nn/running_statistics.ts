@@ -1,4 +1,5 @@
 /** Normalisation by statistics of a batch or of each image, which running statistics follow. */
+import { checkPositive } from "../base/checked_numbers.ts";
 import { DynError } from "../base/errors.ts";
 import type { InstanceNormOptions } from "../ops/generated_options.ts";
 import { checkTensor } from "../tensor/checked.ts";
@@ -31,6 +32,7 @@ export function normalizeBatch(
   { weight = null, bias = null, training = false, momentum = 0.1, eps = 1e-5 }: BatchNormOptions,
 ): Tensor {
   checkTensor(input, "batchNorm");
+  checkPositive("eps of batchNorm", eps);
   // An empty vector has no channels to normalise
   if (input.ndim === 1 && input.shape[0] === 0) return input.clone();
   if (!training) {
@@ -40,10 +42,13 @@ export function normalizeBatch(
     return batchNormInference(input, runningMean, runningVar, weight, bias, eps);
   }
   const [output, mean, variance] = batchNormTraining(input, weight, bias, eps);
-  noGrad(() => {
-    runningMean?.lerp_(mean.to(runningMean.dtype), momentum);
-    runningVar?.lerp_(variance.to(runningVar.dtype), momentum);
-  });
+  // A batch of nothing has no statistics to follow
+  if (input.numel() > 0) {
+    noGrad(() => {
+      runningMean?.lerp_(mean.to(runningMean.dtype), momentum);
+      runningVar?.lerp_(variance.to(runningVar.dtype), momentum);
+    });
+  }
   return output;
 }
 

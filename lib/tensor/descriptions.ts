@@ -142,7 +142,11 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return ops.polygamma(n, this);
   },
   polygamma_(n: number) {
-    return this.copy_(ops.polygamma(n, ops.clone(this)));
+    const result = ops.polygamma(n, ops.clone(this));
+    if (result.dtype !== this.dtype) {
+      throw new DynError(`Expected a result that can be cast to ${this.dtype} but found ${result.dtype}`);
+    }
+    return this.copy_(result);
   },
   nextafter_(other: Tensor) {
     return this.copy_(ops.nextafter(ops.clone(this), other));

@@ -130,6 +130,18 @@ export function isSameSize(input: Tensor, other: Tensor): boolean {
   return input.isSameSize(other);
 }
 
+/** A matrix transposed and conjugated, as the property `x.H`. */
+export function H(input: Tensor): Tensor {
+  checkTensor(input, "H");
+  return input.H;
+}
+
+/** The last two dimensions exchanged and conjugated, as the property `x.mH`. */
+export function mH(input: Tensor): Tensor {
+  checkTensor(input, "mH");
+  return input.mH;
+}
+
 /** The last two dimensions exchanged and conjugated, as `torch.adjoint`. */
 export function adjoint(input: Tensor): Tensor {
   checkTensor(input, "adjoint");

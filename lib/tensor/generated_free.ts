@@ -860,14 +860,10 @@ export const swapaxes: typeof transpose = transpose;
 export const swapdims: typeof transpose = transpose;
 /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
 export const t: (self: Tensor) => Tensor = ops.t;
-/** All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`). */
+/** All dimensions in reverse order, as the property `x.T`. */
 export const T: (self: Tensor) => Tensor = ops.T;
-/** All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`). */
-export const H: typeof T = T;
-/** The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`). */
+/** The last two dimensions exchanged, as the property `x.mT`. */
 export const mT: (self: Tensor) => Tensor = ops.mT;
-/** The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`). */
-export const mH: typeof mT = mT;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
 export const movedim: {
   (self: Tensor, source: number | readonly number[], destination: number | readonly number[]): Tensor;

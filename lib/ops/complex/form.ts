@@ -45,8 +45,10 @@ const OWN: ReadonlySet<OpDefinition> = new Set([OPS.viewAsReal, OPS.viewAsComple
 const composed: ReadonlySet<string> = new Set(COMPOSED);
 
 /** Ops whose calls are accepted as those with real tensors are: others have rules of their own, or no real tensors. */
-const CHECKED = new Set<string>([...COMPOSED, ...decompositionRules.map(({ name }) => name)])
-  .difference(new Set(["imag", "istft"]));
+const CHECKED = new Set<string>([...COMPOSED, ...decompositionRules.map(({ name }) => name)]);
+
+/** Those of them that take complex tensors alone. */
+const COMPLEX_ALONE: ReadonlySet<string> = new Set(["imag", "istft"]);
 
 /** The definition to use for a call. */
 export function formOf(definition: OpDefinition, args: object): OpDefinition {
@@ -84,7 +86,8 @@ function complexForm(definition: OpDefinition): OpDefinition {
   const form: OpDefinition = {
     ...rest,
     infer(args) {
-      if (CHECKED.has(definition.name)) definition.infer(mapTensors(args, realMeta));
+      const { name } = definition;
+      if (CHECKED.has(name)) definition.infer(COMPLEX_ALONE.has(name) ? args : mapTensors(args, realMeta));
       return compose<TensorMeta>(metas, args);
     },
     implementation: { kind: "composite", compose },

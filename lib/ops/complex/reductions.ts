@@ -63,13 +63,14 @@ export const reductionRules: readonly ComplexRule[] = [
   rule(reductions.prod, (o, { self, dim, keepdim, dtype }) => {
     const z = typed(o, self, dtype);
     if (dim === null) return o.reshape(productAlong(o, o.reshape(z, [-1]), 0), []);
+    const at = normalizeDim(dim, z.shape.length);
     if (z.shape.length === 0) return o.clone(z);
-    const at = normalizeDim(dim, z.shape.length), found = productAlong(o, z, at);
+    const found = productAlong(o, z, at);
     return keepdim ? found : o.squeeze(found, at);
   }),
   rule(cumulative.cumprod, (o, { self, dim, dtype }) => {
-    const z = typed(o, self, dtype);
-    return z.shape.length === 0 ? o.clone(z) : runningProduct(o, z, normalizeDim(dim, z.shape.length));
+    const z = typed(o, self, dtype), at = normalizeDim(dim, z.shape.length);
+    return z.shape.length === 0 ? o.clone(z) : runningProduct(o, z, at);
   }),
   rule(statistics.var, (o, { self, dim, unbiased, keepdim, correction }) => {
     const { re, im } = partsOf(o, self);

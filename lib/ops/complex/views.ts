@@ -34,7 +34,9 @@ export function complexMeta(self: TensorMeta): TensorMeta {
   if (shape.length === 0 || !isEqual(shape.at(-1) ?? 1, 2)) {
     throw new DynError(`Expected a last dimension of size 2 for viewAsComplex but found ${shapeText(shape)}`);
   }
-  if (!isEqual(strides.at(-1) ?? 1, 1)) {
+  // Strides of no elements, or of a single one, lead nowhere
+  const isEmpty = shape.includes(0);
+  if (!isEmpty && !isEqual(strides.at(-1) ?? 1, 1)) {
     throw new DynError(
       `Expected a last dimension of stride 1 for viewAsComplex but found ${
         strides.at(-1)
@@ -43,7 +45,7 @@ export function complexMeta(self: TensorMeta): TensorMeta {
   }
   const isEven = (d: Dim) => isEqual(mod(d, 2), 0);
   const outer = shape.slice(0, -1), steps = strides.slice(0, -1);
-  if (!steps.every((step, d) => outer[d] === 1 || isEven(step)) || !isEven(offset)) {
+  if (!steps.every((step, d) => isEmpty || outer[d] === 1 || isEven(step)) || !isEven(offset)) {
     throw new DynError(
       `Expected even strides and an even offset for viewAsComplex but found [${strides}] and ${offset}; make it ` +
         "contiguous() first",

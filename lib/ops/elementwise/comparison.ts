@@ -230,7 +230,7 @@ const isclose = lowerOp({
   },
   infer({ self, other, rtol, atol }) {
     checkSameType("isclose", self, other);
-    if (rtol < 0 || atol < 0) {
+    if (!(rtol >= 0 && atol >= 0)) {
       throw new DynError(`Expected non-negative tolerances but found rtol ${rtol} and atol ${atol}`);
     }
     return pointwiseMeta([self, other], "bool");

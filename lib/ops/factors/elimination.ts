@@ -4,13 +4,14 @@
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import { isEqual } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
 import type { HostTensor, TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { hostTensor } from "../host.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
-import { broadcastShapes, knownSize } from "../shapes.ts";
+import { broadcastShapes, knownSize, shapeText } from "../shapes.ts";
 import { composeWideOp, hostWideOp } from "../wide.ts";
 import { adjoint } from "./adjoint.ts";
 import { checkMatrices, checkSquare, lesser, LINALG } from "./checks.ts";
@@ -164,6 +165,12 @@ function factorGradient<T extends TensorLike>(
   return o.matmul(o.permutationOf(pivots, rows, { dtype: LU.dtype }), permuted);
 }
 
+/** Throws DynError for pivots that are not those of matrices. */
+function checkPivots({ shape }: TensorMeta, wanted: readonly Dim[]): void {
+  if (shape.length === wanted.length && wanted.every((size, d) => isEqual(size, shape[d] ?? -1))) return;
+  throw new DynError(`Expected pivots of shape ${shapeText(wanted)} but found ${shapeText(shape)}`);
+}
+
 const permutationOf = hostWideOp({
   name: "permutationOf",
   doc: "The matrices P with A = P · L · U, of pivots.",
@@ -182,6 +189,9 @@ const permutationOf = hostWideOp({
       const order = Array.from({ length: rows }, (_, i) => i);
       for (let k = 0; k < count; k++) {
         const other = Number(pivots.data[b * count + k]) - 1, kept = order[k] ?? 0;
+        if (other < 0 || other >= rows) {
+          throw new DynError(`Expected pivots in [1, ${rows}] but found ${other + 1}`);
+        }
         order[k] = order[other] ?? 0;
         order[other] = kept;
       }
@@ -255,6 +265,7 @@ const luUnpack = composeWideOp({
     }
     const { rows, columns } = checkMatrices("luUnpack", LUData), side = lesser(rows, columns);
     const lead = LUData.shape.slice(0, -2);
+    if (unpackPivots) checkPivots(LUPivots, [...lead, side]);
     const meta = (...sizes: readonly Dim[]) => contiguousMeta(sizes, LUData.dtype, LUData.device);
     return [
       unpackPivots ? meta(...lead, rows, rows) : meta(0),
@@ -298,14 +309,15 @@ const luSolve = composeWideOp({
   doc: "X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host.",
   params: { self: required("tensor"), LUData: required("tensor"), LUPivots: required("tensor") },
   hostParts: true,
-  infer: ({ self, LUData }) => solutionMeta(LUData, self),
+  infer: ({ self, LUData, LUPivots }) => solutionMeta(LUData, LUPivots, self),
   compose: (o, { self, LUData, LUPivots }) => o.linalgLuSolve(LUData, LUPivots, self),
   samples: [],
   errors: [{ args: [t(2, 1), t(2, 3), t(2)], message: "square" }],
 });
 
-function solutionMeta(LU: TensorMeta, B: TensorMeta): TensorMeta {
+function solutionMeta(LU: TensorMeta, pivots: TensorMeta, B: TensorMeta): TensorMeta {
   checkSquare("luSolve", LU);
+  checkPivots(pivots, LU.shape.slice(0, -1));
   checkMatrices("luSolve", B);
   const lead = broadcastShapes(LU.shape.slice(0, -2), B.shape.slice(0, -2));
   return contiguousMeta([...lead, ...B.shape.slice(-2)], LU.dtype, LU.device);
@@ -326,7 +338,7 @@ const linalgLuSolve = composeWideOp({
   },
   exposure: LINALG,
   hostParts: true,
-  infer: ({ LU, B }) => solutionMeta(LU, B),
+  infer: ({ LU, pivots, B }) => solutionMeta(LU, pivots, B),
   compose(o, { LU, pivots, B, left, adjoint: transposed }) {
     const rows = knownSize(LU.shape.at(-1) ?? 1), P = o.permutationOf(pivots, rows, { dtype: LU.dtype });
     const unit = { unitriangular: true };

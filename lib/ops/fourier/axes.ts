@@ -34,7 +34,8 @@ export function axesOf(
   const last = sizes === null
     ? null
     : Array.from({ length: sizes.length }, (_, k) => rank - sizes.length + k);
-  const order = normalizeDims(dims ?? last, rank);
+  const given = dims ?? last, order = normalizeDims(given, rank);
+  if (rank === 0) { for (const dim of [given ?? []].flat()) ownDim(dim, []); }
   if (sizes !== null && sizes.length !== order.length) {
     throw new DynError(`Expected as many sizes as dims but found ${sizes.length} for ${order.length}`);
   }

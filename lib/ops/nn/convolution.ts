@@ -247,6 +247,9 @@ export function settle(
   }
   checkSameType(name, input, weight, ...bias ? [bias] : []);
   if (input.dtype === "bool") throw new DynError(`Expected ${name} of numbers but found bool tensors`);
+  if (weight.shape.slice(2).some((size) => isEqual(size, 0))) {
+    throw new DynError(`Expected a kernel with elements for ${name} but found ${shapeText(weight.shape)}`);
+  }
   const stride = spread(args.stride, rank, "stride"), dilation = spread(args.dilation, rank, "dilation");
   const { before, extra } = paddingOf(args.padding, { kernel: weight.shape.slice(2), stride, dilation });
   const geometry = { stride, padding: before, dilation, groups: args.groups };

@@ -281,10 +281,15 @@ const crossEntropy = composeWideOp({
     labelSmoothing: optional("float", 0),
   },
   exposure: FUNCTIONAL,
-  infer({ self, target, reduction, labelSmoothing }) {
+  infer({ self, target, ignoreIndex, reduction, labelSmoothing }) {
     checkShare("labelSmoothing", labelSmoothing);
     if (isFloat(target.dtype)) {
-      if (self.shape.length !== target.shape.length) {
+      if (ignoreIndex >= 0) {
+        throw new DynError(
+          `Expected no ignoreIndex where targets are probabilities but found ${ignoreIndex}`,
+        );
+      }
+      if (!sameShape(self.shape, target.shape)) {
         throw new DynError(
           `Expected probabilities of shape ${shapeText(self.shape)} but found ${shapeText(target.shape)}`,
         );
@@ -431,7 +436,7 @@ const klDiv = composeWideOp({
   compose(o, { self, target, reduction, logTarget }) {
     const losses = logTarget
       ? o.mul(o.exp(target), o.sub(target, self))
-      : o.sub(o.where(o.gt(target, 0), o.mul(target, o.log(target)), 0), o.mul(target, self));
+      : o.sub(o.xlogy(target, target), o.mul(target, self));
     if (reduction === "batchmean") return o.div(o.sum(losses), self.shape[0] ?? 1);
     return reduce(o, losses, reduction);
   },

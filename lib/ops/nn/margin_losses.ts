@@ -150,9 +150,9 @@ const gaussianNllLoss = composeWideOp({
   bounds: () => ({ var: [0, Infinity] }),
   infer({ self, target, var: variance, reduction }) {
     const third = typeof variance === "object" && "shape" in variance ? variance.shape : [];
-    const fits = third.length === 0 || sameShape(third, self.shape) ||
-      sameShape(third, self.shape.slice(0, -1)) ||
-      (third.length === self.shape.length && isEqual(third.at(-1) ?? 1, 1));
+    const others = third.filter((size, d) => !isEqual(size, self.shape[d] ?? 1));
+    const fits = third.length === 0 || sameShape(third, self.shape.slice(0, -1)) ||
+      (third.length === self.shape.length && others.length <= 1 && others.every((size) => isEqual(size, 1)));
     if (!fits) {
       throw new DynError(
         `Expected a variance that fits ${shapeText(self.shape)} but found ${shapeText(third)}`,
@@ -167,7 +167,7 @@ const gaussianNllLoss = composeWideOp({
     const like = isFloat(self.dtype) ? self : o.to(self, "float32");
     let variance = typeof given === "object" && "shape" in given ? given : o.fullLike(like, given);
     const shorter = variance.shape.length === self.shape.length - 1 && variance.shape.length > 0;
-    if (shorter && !sameShape(variance.shape, self.shape.slice(1))) variance = o.unsqueeze(variance, -1);
+    if (shorter) variance = o.unsqueeze(variance, -1);
     // A bounded variance keeps its gradient
     const kept = o.add(variance, o.detach(o.sub(o.clampMin(variance, eps), variance)));
     const loss = o.mul(o.add(o.log(kept), o.div(o.square(o.sub(self, target)), kept)), 0.5);

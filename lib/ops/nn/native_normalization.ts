@@ -10,6 +10,7 @@ import { type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, required } from "../params.ts";
 import { floatTypeOf } from "../promotion.ts";
+import { checkAffine } from "./normalization.ts";
 import { t } from "../pointwise.ts";
 import { knownSize, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
@@ -35,7 +36,7 @@ const nativeLayerNorm = composeWideOp({
   },
   results: ["output", "mean", "rstd"],
   exposure: LIST,
-  infer({ self, normalizedShape }) {
+  infer({ self, normalizedShape, weight, bias }) {
     const lead = self.shape.length - normalizedShape.length;
     const fits = lead >= 0 && normalizedShape.length > 0 &&
       normalizedShape.every((s, d) => isEqual(s, self.shape[lead + d] ?? -1));
@@ -44,6 +45,8 @@ const nativeLayerNorm = composeWideOp({
         `Expected an input that ends in ${shapeText(normalizedShape)} but found ${shapeText(self.shape)}`,
       );
     }
+    checkAffine("weight", weight, normalizedShape);
+    checkAffine("bias", bias, normalizedShape);
     const kept: TensorMeta = contiguousMeta(
       self.shape.map((s, d) => d < lead ? s : 1),
       self.dtype,
@@ -75,7 +78,9 @@ const nativeGroupNorm = composeWideOp({
   },
   results: ["output", "mean", "rstd"],
   exposure: LIST,
-  infer({ self, n, group }) {
+  infer({ self, weight, bias, n, c, group }) {
+    checkAffine("weight", weight, [c]);
+    checkAffine("bias", bias, [c]);
     const statistics = contiguousMeta([n, group], self.dtype, self.device);
     return [contiguousMeta(self.shape, self.dtype, self.device), statistics, statistics];
   },

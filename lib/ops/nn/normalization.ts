@@ -59,7 +59,7 @@ function trailingDims(self: TensorLike, normalizedShape: readonly Dim[]): number
   return normalizedShape.map((_, d) => first + d);
 }
 
-function checkAffine(name: string, parameter: TensorMeta | null, shape: readonly Dim[]): void {
+export function checkAffine(name: string, parameter: TensorMeta | null, shape: readonly Dim[]): void {
   if (!parameter) return;
   const fits = parameter.shape.length === shape.length &&
     shape.every((n, d) => isEqual(n, parameter.shape[d] ?? -1));

@@ -138,8 +138,8 @@ function transposedSizes(
   const extra = spread(args.outputPadding, rank, "outputPadding");
   return args.input.shape.slice(-rank).map((size, d) => {
     const stride = g.stride[d] ?? 1, dilation = g.dilation[d] ?? 1, more = extra[d] ?? 0;
-    if (more >= Math.max(stride, dilation)) {
-      throw new DynError(`Expected outputPadding below stride or dilation but found ${more}`);
+    if (more < 0 || more >= Math.max(stride, dilation)) {
+      throw new DynError(`Expected outputPadding of at least 0, below stride or dilation, but found ${more}`);
     }
     const grown = add(mul(sub(size, 1), stride), mul(sub(args.weight.shape[d + 2] ?? 1, 1), dilation));
     const made = add(grown, 1 + more - 2 * (g.padding[d] ?? 0));

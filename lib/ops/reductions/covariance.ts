@@ -4,7 +4,7 @@
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { sub } from "../../sym/expr.ts";
-import { isEqual } from "../../sym/decide.ts";
+import { isEqual, isLess } from "../../sym/decide.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { nullable, optional, required } from "../params.ts";
 import { eachElement, t } from "../pointwise.ts";
@@ -86,7 +86,9 @@ const cov = composeWideOp({
           ? o.mul(o.div(o.sum(o.mul(weights ?? aweights, aweights)), total), correction)
           : correction,
       )
-      : sub(count, correction);
+      : isLess(correction, count)
+      ? sub(count, correction)
+      : 0;
     const scaled = o.div(
       products,
       typeof divisor === "object" && "shape" in divisor ? o.clamp(divisor, 0, null) : divisor,

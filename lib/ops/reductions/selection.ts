@@ -289,6 +289,7 @@ function quantile(name: "quantile" | "nanquantile") {
       }),
     },
     checksNumbers: true,
+    bounds: () => ({ q: [0, 1] }),
     infer({ self, q, dim, keepdim }) {
       checkCategory(name, self.dtype, ["float"]);
       if (isTensor(q) && (q.dtype !== self.dtype || q.shape.length > 1)) {

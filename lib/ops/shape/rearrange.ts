@@ -69,9 +69,9 @@ const tOp = composeOp({
 
 const mT = composeOp({
   name: "mT",
-  doc: "The last two dimensions exchanged, as the property `x.mT` (and, for real numbers, `x.mH`).",
+  doc: "The last two dimensions exchanged, as the property `x.mT`.",
   params: { self: required("tensor") },
-  exposure: { method: false, aliases: ["mH"] },
+  exposure: { method: false },
   infer({ self }) {
     if (self.shape.length < 2) {
       throw new DynError(`Expected at least 2 dimensions but found ${shapeText(self.shape)}`);
@@ -85,9 +85,9 @@ const mT = composeOp({
 
 const reversed = composeOp({
   name: "T",
-  doc: "All dimensions in reverse order, as the property `x.T` (and, for real matrices, `x.H`).",
+  doc: "All dimensions in reverse order, as the property `x.T`.",
   params: { self: required("tensor") },
-  exposure: { method: false, aliases: ["H"] },
+  exposure: { method: false },
   infer: ({ self }) => permuted(self, self.shape.map((_, d) => self.shape.length - 1 - d)),
   compose: (o, { self }) => o.permute(self, self.shape.map((_, d) => self.shape.length - 1 - d)),
   samples: [{ args: [t(2, 3)] }, { args: [t()] }],

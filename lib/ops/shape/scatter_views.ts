@@ -327,6 +327,11 @@ const writeStrided = lowerOp({
   exposure: { method: false, free: false },
   infer({ self, src, size, stride, storageOffset }) {
     checkPart("asStridedScatter", src, size);
+    if (stride.some((s) => isLess(s, 0)) || isLess(storageOffset ?? 0, 0)) {
+      throw new DynError(
+        `Expected non-negative strides and offset but found ${shapeText(stride)} and ${storageOffset ?? 0}`,
+      );
+    }
     const last = size.reduce<Dim>((at, s, d) => add(at, mul(sub(s, 1), stride[d] ?? 0)), storageOffset ?? 0);
     if (size.every((s) => s !== 0) && !isLess(last, elementCount(self))) {
       throw new DynError(

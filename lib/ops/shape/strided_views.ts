@@ -93,6 +93,9 @@ const asStrided = viewOp({
     if (stride.some((s) => isLess(s, 0))) {
       throw new DynError(`Expected non-negative strides but found ${shapeText(stride)}`);
     }
+    if (isLess(storageOffset ?? 0, 0)) {
+      throw new DynError(`Expected a storageOffset of at least 0 but found ${storageOffset}`);
+    }
     return { ...self, shape: size, strides: stride, offset: storageOffset ?? self.offset };
   },
   lower: ({ self, stride, storageOffset }, [out]) =>
