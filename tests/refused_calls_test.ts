@@ -172,7 +172,7 @@ Deno.test("a negative variance is rejected, NaN is not", () => {
 });
 
 Deno.test("arguments that broadcasting, clamping or no check at all would accept are rejected, as in PyTorch", () => {
-  const { convTranspose1d, conv2d, crossEntropy, batchNorm, gaussianNllLoss } = functional;
+  const { convTranspose1d, conv2d, crossEntropy, batchNorm, gaussianNllLoss, maxUnpool1d } = functional;
   const pivots = (...values: number[]) => tensor(values, { dtype: "int32" });
   const complex = (...shape: number[]) => ones(shape, { dtype: "complex64" });
   const x = ones([2, 3]), four = tensor([1, 2, 3, 4], { dtype: "float32" });
@@ -182,6 +182,8 @@ Deno.test("arguments that broadcasting, clamping or no check at all would accept
     ["eps of batchNorm to be positive", () => batchNorm(x, null, null, null, null, true, 0.1, 0)],
     ["outputPadding of at least 0", () => convTranspose1d(ones([1, 1, 4]), ones([1, 2, 3]), null, 2, 1, -1)],
     ["a kernel with elements", () => conv2d(ones([1, 2, 4, 3]), ones([4, 2, 3, 0]))],
+    ["less than 2 from 6", () => maxUnpool1d(ones([1, 1, 3]), tensor([[[0, 2, 4]]]), 2, null, 0, [8])],
+    ["1 or 3 sizes", () => maxUnpool1d(ones([1, 1, 3]), tensor([[[0, 2, 4]]]), 2, null, 0, [1, 6])],
     ["elements of q in [0, 1]", () => quantile(four, tensor([0.5, 1.5]))],
     ["pivots of shape [3]", () => luUnpack(ones([3, 3]), pivots(1))],
     ["pivots in [1, 3]", () => luUnpack(ones([3, 3]), pivots(1, 2, 5))],

@@ -4,7 +4,8 @@
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
-import { add, ceilDiv, type Dim, floorDiv, min, mul, sub } from "../../sym/expr.ts";
+import { add, ceilDiv, type Dim, floorDiv, min, mul, print, sub } from "../../sym/expr.ts";
+import { isLess } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered } from "../../loops/body.ts";
 import { FUNCTIONAL, INTERNAL, type TensorLike } from "../definition.ts";
@@ -398,12 +399,22 @@ function unpooled(
 ): Dim[] {
   const at = (value: number | readonly number[], d: number) =>
     typeof value === "number" ? value : value[d] ?? value[0] ?? 1;
+  const { outputSize } = args;
+  if (outputSize && outputSize.length !== rank && outputSize.length !== rank + 2) {
+    throw new DynError(
+      `Expected ${rank} or ${rank + 2} sizes for outputSize but found ${shapeText(outputSize)}`,
+    );
+  }
   return self.shape.slice(-rank).map((size, d) => {
     const stride = at(args.stride ?? args.kernelSize, d);
     checkAtLeast("stride", stride, 1);
-    const wanted = args.outputSize?.slice(-rank)[d];
-    if (wanted !== undefined) return wanted;
-    return add(mul(sub(size, 1), stride), at(args.kernelSize, d) - 2 * at(args.padding, d));
+    const natural = add(mul(sub(size, 1), stride), at(args.kernelSize, d) - 2 * at(args.padding, d));
+    const wanted = outputSize?.at(d - rank);
+    if (wanted === undefined) return natural;
+    if (isLess(sub(natural, stride), wanted) && isLess(wanted, add(natural, stride))) return wanted;
+    throw new DynError(
+      `Expected an outputSize less than ${stride} from ${print(natural)} but found ${wanted}`,
+    );
   });
 }
 
