@@ -373,6 +373,9 @@ interface Convolution {
   readonly fast?: boolean;
   /** Whether the second row of the first image begins with infinity. */
   readonly infinite?: boolean;
+  /** The positions of a gradient of a result and of a weight that are infinite. */
+  readonly infiniteGradient?: number;
+  readonly infiniteTap?: number;
   /** Factor of the elements of the image; results and gradients of weights then have that size. */
   readonly scale?: number;
   /** All channels of the image are the same memory; then it has no gradient here. */
@@ -401,6 +404,8 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
     bias = make(k);
   if (p.scale !== undefined) { for (let i = 0; i < image.length; i++) image[i] = (image[i] ?? 0) * p.scale; }
   if (p.infinite) image[is[2] ?? 0] = Infinity;
+  if (p.infiniteGradient !== undefined) result[p.infiniteGradient] = Infinity;
+  if (p.infiniteTap !== undefined) weight[p.infiniteTap] = Infinity;
   const expected = {
     image: new Float64Array(image.length),
     weight: new Float64Array(weight.length),
@@ -629,6 +634,19 @@ test("convolutions with few channels a group", () => {
   checkConvolution({ ...base, groups: 2, c: 2, k: 20, h: 9, w: 33, stride: [2, 2], bias: true, type: "f64" });
 });
 
+test("gradients of depthwise filters and of their images by sliding windows", () => {
+  const base = { n: 2, c: 5, k: 5, groups: 5, h: 21, w: 70, r: 3, s: 3, padding: [1, 1] as const };
+  checkConvolution({ ...base, infinite: true });
+  checkConvolution({ ...base, h: 22, w: 53, stride: [2, 2], infinite: true, threads: 1 });
+  checkConvolution({ ...base, h: 2, w: 37, stride: [2, 2], padding: [2, 0] });
+  checkConvolution({ ...base, r: 5, s: 5, stride: [2, 2], padding: [4, 1], type: "f64" });
+  checkConvolution({ ...base, r: 5, s: 5, w: 33, padding: [0, 3] });
+  checkConvolution({ ...base, h: 7, w: 8, stride: [2, 2], padding: [0, 2] });
+  checkConvolution({ ...base, stride: [2, 2], infiniteTap: 4 });
+  // In a column that two vectors share
+  checkConvolution({ ...base, w: 53, padding: [0, 0], infiniteGradient: 91 });
+});
+
 test("gradients of filters whose windows stay inside the image, which is read in place", () => {
   const base = { n: 3, c: 10, k: 20, h: 15, w: 17, r: 3, s: 2, stride: [2, 3], dilation: [2, 1] } as const;
   checkConvolution(base);
@@ -652,6 +670,10 @@ test("the epilogue of a convolution sees every row of every channel exactly once
   checkConvolution({ n: 2, c: 2, k: 17, h: 60, w: 8, r: 7, s: 7, stride: [2, 2], padding: [3, 3] }, epilogue);
   checkConvolution({ n: 2, c: 20, k: 17, h: 5, w: 8, r: 1, s: 1, stride: [2, 2] }, epilogue);
   checkConvolution({ n: 1, c: 20, k: 17, h: 50, w: 33, r: 1, s: 1 }, epilogue);
+  checkConvolution(
+    { n: 2, c: 6, k: 6, h: 19, w: 40, r: 3, s: 3, groups: 6, stride: [2, 2], padding: [1, 1] },
+    epilogue,
+  );
   checkConvolution({ n: 2, c: 1, k: 9, h: 61, w: 40, r: 3, s: 3, padding: [1, 1] }, epilogue);
   checkConvolution({ n: 2, c: 20, k: 20, h: 70, w: 90, r: 3, s: 3, groups: 20, padding: [1, 1] }, epilogue);
 });

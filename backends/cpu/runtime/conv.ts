@@ -64,6 +64,8 @@ struct Conv {
   // If not 0, the length of rows of which results are every second element, from the first or the second on, with zeros
   // in between.
   L spread, spread_first;
+  // Whether there is a zero between pixels of the image, in both directions: h and w count them, the strides do not.
+  bool spaced;
   Epilogue epilogue;
   void* context;
   double* record;

@@ -14,7 +14,7 @@ INL Conv plain(const ConvCall& g) {
   p.sh = g.sh; p.sw = g.sw; p.ph = g.ph; p.pw = g.pw; p.dh = g.dh; p.dw = g.dw;
   p.source = (const T*) g.image; p.result = (T*) g.result; p.bias = (const T*) g.bias; p.bias_stride = g.bias_stride;
   for (int i = 0; i < 4; i++) { p.ss[i] = g.image_strides[i]; p.rs[i] = g.result_strides[i]; }
-  p.epilogue = g.epilogue; p.context = g.context; p.fast = g.fast; p.record = g.record; p.scheme = 0; p.spread = 0; p.turned = false;
+  p.epilogue = g.epilogue; p.context = g.context; p.fast = g.fast; p.record = g.record; p.scheme = 0; p.spread = 0; p.spaced = false; p.turned = false;
   return p;
 }
 
@@ -85,8 +85,34 @@ static bool backward_image_strided(const ConvCall& g) {
   return true;
 }
 
+// Of depthwise filters by two, a sliding window over the gradient of the result with zeros in between, whose rows are
+// skipped, instead of a convolution for each of four parts, which would write single elements.
+static bool backward_image_sliding(const ConvCall& g) {
+  if (g.cg != 1 || g.kg != 1 || g.sh != 2 || g.image_strides[3] != 1 || g.ph >= g.r || g.pw >= g.s) return false;
+  Conv p = plain(g);
+  p.source = (const T*) g.result; p.result = (T*) g.image; p.bias = 0;
+  for (int i = 0; i < 4; i++) { p.ss[i] = g.result_strides[i]; p.rs[i] = g.image_strides[i]; }
+  if (!slides(p) || !reads_in_place(p)) return false;
+  p.h = 2 * g.oh - 1; p.w = 2 * g.ow - 1; p.oh = g.h; p.ow = g.w;
+  p.sh = p.sw = 1; p.ph = g.r - 1 - g.ph; p.pw = g.s - 1 - g.pw; p.spaced = true;
+  const L taps = g.r * g.s, *ws = g.weight_strides;
+  T* copy = (T*) aligned_alloc(64, (g.groups * taps * sizeof(T) + 64) / 64 * 64);
+  bool finite = true;
+  for (L q = 0; q < g.groups; q++) for (L y = 0; y < g.r; y++) for (L x = 0; x < g.s; x++) {
+    const T w = ((const T*) g.weight)[q * ws[0] + y * ws[2] + x * ws[3]];
+    copy[(q + 1) * taps - 1 - y * g.s - x] = w;
+    finite = finite && w - w == 0;
+  }
+  // The zeros would make NaN of an infinite tap
+  if (!finite) { free(copy); return false; }
+  p.weight = copy;
+  convolve_few(p, g.threads > 1 && (double) p.n * p.groups * p.oh * p.ow * taps > 262144 ? g.threads : 1);
+  free(copy);
+  return true;
+}
+
 static void backward_image(const ConvCall& g) {
-  if (backward_image_strided(g)) return;
+  if (backward_image_strided(g) || backward_image_sliding(g)) return;
   Conv p = plain(g);
   p.source = (const T*) g.result; p.bias = 0;
   for (int i = 0; i < 4; i++) p.ss[i] = g.result_strides[i];
@@ -263,7 +289,7 @@ static void backward_weight(const ConvCall& c) {
   const L depth = p.cg * p.r * p.s, width = (p.kg + VL - 1) / VL * VL + VL, size = (depth * width + NR + 15) / 16 * 16;
   const double products = (double) p.n * p.groups * p.kg * p.oh * p.ow * depth;
   const L wanted = c.threads > 1 && products > 262144 ? c.threads : 1;
-  if (p.cg == 1 && p.kg == 1) return depthwise_weight(c, p, wanted);
+  if (p.cg == 1 && p.kg == 1) return weight_slides(p) ? sliding_weight(c, p, wanted) : depthwise_weight(c, p, wanted);
   if ((p.scheme = scheme_of(p))) return winograd_weight(c, p, wanted);
   // small gradients: each thread sums some of the images by itself; large ones: each owns some of the columns
   const bool by_images = size <= 262144 && p.n >= 2 * wanted;

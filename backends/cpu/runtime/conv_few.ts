@@ -152,7 +152,7 @@ INL void rows_of(const Conv& p, const RowReading& q, L i, L g, L y0, L rows, con
   for (L c = 0; c < p.cg; c++) for (L f = 0; f < p.sh; f++) {
     const L at = y0 * p.sh + f - p.ph;
     const L first = least(count, most(0, ceil_div(-at, p.sh))), behind = most(first, least(count, ceil_div(p.h - at, p.sh)));
-    const T **row = table + (c * p.sh + f) * q.rows, *from = p.source + i * p.ss[0] + (g * p.cg + c) * p.ss[1] + at * p.ss[2];
+    const T **row = table + (c * p.sh + f) * q.rows, *from = p.source + i * p.ss[0] + (g * p.cg + c) * p.ss[1] + (p.spaced ? 0 : at * p.ss[2]);
     for (L y = 0; y < first; y++) row[y] = zeros;
     for (L y = first; y < behind; y++) row[y] = from + y * step;
     for (L y = behind; y < count; y++) row[y] = zeros;
@@ -161,6 +161,18 @@ INL void rows_of(const Conv& p, const RowReading& q, L i, L g, L y0, L rows, con
       row[y] = copies + (q.in_place ? p.pw : 0);
       copies += q.phases * q.columns;
     };
+    if (p.spaced) {
+      for (L y = first; y < behind; y++) {
+        row[y] = zeros;
+        if ((at + y) % 2) continue;
+        fill_row(copies, 0, p.pw);
+        fill_row(copies + p.pw + p.w, 0, q.columns - p.pw - p.w);
+        spread_row(copies + p.pw, p.w, 0, from + (at + y) / 2 * p.ss[2], (p.w + 1) / 2);
+        row[y] = copies + p.pw;
+        copies += q.columns;
+      }
+      continue;
+    }
     L lo = first, hi = behind;
     for (; lo < hi && (!q.in_place || row[lo] - q.start < q.before); lo++) copy(lo);
     for (; lo < hi && q.end - row[hi - 1] < q.behind; hi--) copy(hi - 1);
@@ -261,6 +273,39 @@ static void convolve_few(const Conv& p, L threads) {
         }
       }
       if (p.epilogue) p.epilogue(p.context, i, g * p.kg, (g + 1) * p.kg, y0, y1);
+    }
+  }
+}
+
+// The gradient of a depthwise weight by a sliding window, if the results' gradient is in memory row by row.
+INL bool weight_slides(const Conv& p) { return slides(p) && reads_in_place(p) && p.rs[3] == 1 && p.ow >= VL; }
+static void sliding_weight(const ConvCall& c, const Conv& p, L threads) {
+  const RowReading q = reading_of(p, p.oh);
+  const L taps = p.r * p.s, vectors = (p.ow + VL - 1) / VL, *ws = c.weight_strides;
+  #pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    const L t = omp_get_thread_num(), nt = omp_get_num_threads();
+    const FewTables s = tables_of(p, q);
+    // The last columns may have been seen before; neither their pixels nor their gradients, which may be infinite, count twice
+    const Bits unseen = lanes_from(vectors * VL - p.ow);
+    T* last = s.masks + (vectors - 1) * p.s * VL;
+    for (L k = 0; k < p.s; k++) st(last + k * VL, (V) ((Bits) ld(last + k * VL) & unseen));
+    s.masked[vectors - 1] = true;
+    T sums[MOST_SLIDING * MOST_SLIDING * VL];
+    for (L g = p.groups * t / nt; g < p.groups * (t + 1) / nt; g++) {
+      fill_row(sums, 0, taps * VL);
+      for (L i = 0; i < p.n; i++) {
+        rows_of(p, q, i, g, 0, p.oh, s.zeros, s.copies, s.row);
+        const bool more = i + 1 < p.n;
+        const T *next = p.source + (more ? (i + 1) * p.ss[0] + g * p.ss[1] : (g + 1) * p.ss[1]);
+        const T *given = p.result + i * p.rs[0] + g * p.rs[1], *next_given = p.result + (more ? (i + 1) * p.rs[0] + g * p.rs[1] : (g + 1) * p.rs[1]);
+        for (L v = 0; v < vectors; v++) {
+          const L x = least(v * VL, p.ow - VL), pixels = v * p.oh * VL;
+          slide_gradient_of(p.r, p.sw, s.masked[v])(s.row, s.zeros, q.rows, x * p.sw - p.pw, s.masks + v * p.s * VL, v == vectors - 1 ? unseen : lanes_from(0), given + x, p.rs[2], p.oh, sums,
+                                                    next + pixels * p.sh * p.sw, next_given + pixels);
+        }
+      }
+      for (L y = 0; y < p.r; y++) for (L x = 0; x < p.s; x++) ((T*) c.weight)[g * ws[0] + y * ws[2] + x * ws[3]] = lane_sum(ld(sums + (y * p.s + x) * VL));
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Convolutions with one input channel a group whose square window of taps slides down a vector of columns: each row of
+ * Convolutions with one input channel a group, and gradients of depthwise filters, whose square window of taps slides down a vector of columns: each row of
  * the image is read once for all rows of results that it reaches, which are so many accumulators. C++ text, part of the
  * unit of conv.ts, used by conv_few.ts. Invariant: rows are read as tables of conv_few.ts name them, so nothing outside
  * the images' memory is read.
@@ -56,8 +56,43 @@ INL Slide slide_of(L n, L step, bool masked) {
   return n == 3 ? step == 1 ? SLIDE(3, 1) : SLIDE(3, 2) : step == 1 ? SLIDE(5, 1) : SLIDE(5, 2);
   #undef SLIDE
 }
+enum { MOST_SLIDING = 5 };   // taps of a side
 // Whether the window slides, if the image is read in place.
 INL bool slides(const Conv& p) {
-  return p.cg == 1 && p.r == p.s && (p.r == 3 || p.r == 5) && p.sh == p.sw && p.sw <= 2 && p.dh == 1 && p.dw == 1;
+  return p.cg == 1 && p.r == p.s && (p.r == 3 || p.r == MOST_SLIDING) && p.sh == p.sw && p.sw <= 2 && p.dh == 1 && p.dw == 1;
+}
+// Adds to n*n vectors of sums the products of each tap's pixels with the gradient of a vector of columns of results, whose
+// 'rows' rows are 'length' apart; lanes that are not counted are those of another vector, too. Nothing is multiplied with
+// rows outside the results or the image.
+template <int n, int step, bool masked>
+OUTL void slide_gradient(const T* const* row, const T* zeros, L phase, L at, const T* masks, Bits counted, const T* gradient, L length, L rows, T* sums, const T* next, const T* next_gradient) {
+  enum { OPEN = (n + step - 1) / step };
+  V acc[n * n], given[OPEN], in[n];
+  Bits inside[n];
+  UNROLL for (int k = 0; k < n * n; k++) acc[k] = ld(sums + k * VL);
+  UNROLL for (int k = 0; k < n; k++) inside[k] = masked ? (Bits) ld(masks + k * VL) : (Bits) {};
+  UNROLL for (int d = 0; d < OPEN; d++) given[d] = (V){};
+  for (L y = 0; y < rows + OPEN - 1; y++, row++) {
+    UNROLL for (int d = OPEN - 1; d > 0; d--) given[d] = given[d - 1];
+    if (y < rows) given[0] = (V) ((Bits) ld(gradient + y * length) & counted);
+    __builtin_prefetch(next_gradient);
+    next_gradient += VL;
+    UNROLL for (int k = 0; k < step * step; k++) __builtin_prefetch(next + k * VL);
+    next += step * step * VL;
+    UNROLL for (int f = 0; f < step; f++) {
+      if (row[f * phase] == zeros) continue;
+      tap_columns<n, step, masked>(row[f * phase] + at, inside, in);
+      UNROLL for (int d = 0; d * step + f < n; d++) if (y >= d && y - d < rows)
+        UNROLL for (int k = 0; k < n; k++) acc[(d * step + f) * n + k] += given[d] * in[k];
+    }
+  }
+  UNROLL for (int k = 0; k < n * n; k++) st(sums + k * VL, acc[k]);
+}
+typedef void (*SlideGradient)(const T* const* row, const T* zeros, L phase, L at, const T* masks, Bits counted, const T* gradient, L length, L rows, T* sums, const T* next, const T* next_gradient);
+// The function for windows of n by n taps with this stride.
+INL SlideGradient slide_gradient_of(L n, L step, bool masked) {
+  #define SLIDE(n, step) masked ? slide_gradient<n, step, true> : slide_gradient<n, step, false>
+  return n == 3 ? step == 1 ? SLIDE(3, 1) : SLIDE(3, 2) : step == 1 ? SLIDE(5, 1) : SLIDE(5, 2);
+  #undef SLIDE
 }
 `;
