@@ -173,6 +173,7 @@ const RESTORING: readonly (readonly [object, readonly PropertyKey[]])[] = [
   [getPrototypeOf(Uint8Array.prototype) ?? {}, ["set", "subarray"]],
   [String.prototype, ["indexOf", "slice", "startsWith", "endsWith", "padStart"]],
   [Number.prototype, ["toString"]],
+  [WeakRef.prototype, ["deref"]],
   [globalThis, ["Date"]],
   [objectPrototype, ownKeys(objectPrototype)],
 ];
