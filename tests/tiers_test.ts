@@ -132,7 +132,7 @@ Deno.test({
           counters.get("tiers", "eager_requested") - counters.get("tiers", "eager_native");
         const native = () => counters.get("tiers", "eager_native"), before = native(), others = missing();
         let calls = 0;
-        while (native() === before && calls++ < 400 || missing() > others) {
+        while (native() === before && calls++ < 2000 || missing() > others) {
           op();
           assert(performance.now() < until, "the compiler did not finish");
         }
