@@ -265,6 +265,9 @@ type Use = (
 
 const within = (n: number, most: number) => Math.abs(Math.trunc(n || 0)) % most;
 const TABLE = Array.from({ length: 12 }, (_, i) => i % 3 === 0 ? i : i / 4);
+const BY_NUMBER = new Map([0, 1, 2, 3, 0.5].map((key) => [key, key * 3 - 1]));
+const MEMBERS = new Set([-1, 0, 2, NaN]);
+const BY_NAME: Readonly<Record<string, number>> = { 0: 4, 1: 0.5, 2: 1, a0: 2, a1: -1 };
 const TENSORS = Array.from({ length: 6 }, (_, i) => tensor([i, 1, -i]));
 
 const USES: Readonly<Record<string, Use>> = {
@@ -300,6 +303,20 @@ const USES: Readonly<Record<string, Use>> = {
   ],
   "an index of tensors": (x, { n, k }) => x.add(TENSORS[within(n, 6)] ?? 0).add(TENSORS[within(k, 6)] ?? 0),
   "indices in a list": (x, { list }) => x.sum().mul(tensor(list.map((each) => TABLE[within(each, 12)] ?? 0))),
+  "keys of a map": (x, { list, n, k }) => [
+    x.mul(BY_NUMBER.get(n) ?? 9),
+    x.add(list.map((each) => BY_NUMBER.get(each) ?? -1).reduce((a, b) => a + b)),
+    BY_NUMBER.has(k) ? x.add(1) : x,
+    MEMBERS.has(n),
+  ],
+  "keys of an object": (x, { n, k }) => x.mul(BY_NAME[`${within(n, 5)}`] ?? 3).add(BY_NAME[`a${k}`] ?? 0),
+  "elements to find": (x, { list, n, k }) => [
+    x.add(TABLE.indexOf(n)),
+    TABLE.includes(k) ? x.mul(2) : x,
+    list.indexOf(n),
+    [0, 1, -0, NaN].includes(k),
+  ],
+  "elements at": (x, { list, n, k }) => x.mul(TABLE.at(n) ?? 2).add(list.at(k) ?? 3),
   "results": (x, { list, n }) => [x.add(1), n, [...list], -n, list[0] === n],
 };
 

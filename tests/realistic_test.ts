@@ -72,7 +72,7 @@ const COUNTS: Readonly<Record<string, Counts>> = {
   "routes choose the model": [2, 0],
   "bad input is refused inside": [2, 0],
   "requests are batched": [1, 0],
-  "a session remembers": [4, 0],
+  "a session remembers": [3, 0],
   "a limit is kept between requests": [2, 0],
   "features come from optional fields": [3, 0],
   "the answer is made of parts": [3, 0],

@@ -29,8 +29,8 @@ interface Places {
   prototype: { base: Source };
   /** A private member, read from inside its class. */
   private: { base: Source; access: PrivateReader };
-  /** The element of a list at an index that each call computes. */
-  element: { base: Source; at: HostExpression };
+  /** The answer of a list, a collection or an object to a question about an index, a key or an element. */
+  element: { base: Source; question: Question; at: HostExpression };
   /**
    * The key or value of the entry at a position of a Map, or the member of a Set; for a loop's iterator over a list,
    * the item some steps ahead, the element there, or its index; for one over a Map, a Set or a string, the remaining
@@ -45,6 +45,9 @@ interface Places {
 
 /** A place. */
 export type Source = Tagged<{ [K in keyof Places]: { name: string } & Places[K] }>;
+
+/** A question about a value that each call computes; "element": for the own property of that name. */
+export type Question = "element" | "get" | "has" | "indexOf" | "includes";
 
 /** The part of a collection, or of an iterator's item, that an entry source refers to. */
 export type EntryPart =

@@ -7,11 +7,19 @@
 import { invariant } from "../base/errors.ts";
 import type { LiveCell } from "./frame/info.ts";
 import type { BytesPart } from "./guards/bytes.ts";
-import type { EntryPart, HostExpression, HostLeaf, LookupPart, PrivateReader, Source } from "./places.ts";
+import type {
+  EntryPart,
+  HostExpression,
+  HostLeaf,
+  LookupPart,
+  PrivateReader,
+  Question,
+  Source,
+} from "./places.ts";
 import { hostText } from "./variables/host_number.ts";
 import { type Primitive, primitiveText } from "./variables/primitive.ts";
 
-export type { EntryPart, LiveCell, LookupPart, PrivateReader, Source };
+export type { EntryPart, LiveCell, LookupPart, PrivateReader, Question, Source };
 
 /** An argument, by the user's name for it. */
 export function argumentSource(label: string, index: number): Source {
@@ -136,9 +144,11 @@ export function accessorSource(base: Source, key: string | symbol, part: "get" |
   return { kind: "accessor", name: `${propertySource(base, key).name}.${part}()`, base, key, part };
 }
 
-/** The element of a list at an index that may differ between calls. */
-export function elementSource(base: Source, at: HostExpression): Source {
-  return { kind: "element", name: `${base.name}[${hostText(at, indexLeaf)}]`, base, at };
+/** The element of a list at an index that may differ between calls, or the answer to another such question. */
+export function elementSource(base: Source, at: HostExpression, question: Question = "element"): Source {
+  const text = hostText(at, indexLeaf),
+    asked = question === "element" ? `[${text}]` : `.${question}(${text})`;
+  return { kind: "element", name: `${base.name}${asked}`, base, question, at };
 }
 
 /** A place from which an index is computed. */

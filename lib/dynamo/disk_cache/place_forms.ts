@@ -26,6 +26,7 @@ import {
   lookupSource,
   propertySource,
   prototypeSource,
+  type Question,
   type Source,
   sourceText,
   THIS_SOURCE,
@@ -171,7 +172,7 @@ export const source: Form<Source> = {
       case "entry":
         return [value.kind, again(value.base), value.part, value.index];
       case "element":
-        return [value.kind, again(value.base), hostExpression.write(value.at, by)];
+        return [value.kind, again(value.base), hostExpression.write(value.at, by), value.question];
       case "lookup":
         return [value.kind, again(value.base), value.part, writePrimitive(value.key)];
       case "captured":
@@ -207,7 +208,11 @@ export const source: Form<Source> = {
       case "entry":
         return entrySource(source.read(first, by), part.read(second, by), numberIn(third));
       case "element":
-        return elementSource(source.read(first, by), hostExpression.read(second, by));
+        return elementSource(
+          source.read(first, by),
+          hostExpression.read(second, by),
+          question.read(third ?? null, by),
+        );
       case "bytes":
         return bytesSource(source.read(first, by), bytesPart.read(second, by));
       case "lookup":
@@ -225,6 +230,7 @@ export const source: Form<Source> = {
 };
 
 const bytesPart = oneOf<BytesPart>("buffer", "byteOffset", "length");
+const question = oneOf<Question>("element", "get", "has", "indexOf", "includes");
 const lookupPart = oneOf<LookupPart>("get", "has", "size");
 
 export const part = oneOf<EntryPart>(

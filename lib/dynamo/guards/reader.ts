@@ -7,7 +7,7 @@ import { itemAt, keysLeft, kindsLeft, nextKind, placeAt, valuesLeft } from "../f
 import { BUILTIN_VARIABLES } from "../functions/builtin_objects.ts";
 import { hasKey, keysOf, membersOf, sizeOf, valueAtKey, valuesOf } from "../../base/collections.ts";
 import { invariant } from "../../base/errors.ts";
-import type { Source } from "../source.ts";
+import type { Question, Source } from "../source.ts";
 import { bytesPart, numberAt, typedElement } from "./bytes.ts";
 import { leafKey } from "./guard.ts";
 import { Tensor } from "../../tensor/tensor.ts";
@@ -191,8 +191,10 @@ export class SourceReader {
       case "private":
         return `${this.constants.name(source.access)}.get(${this.read(source.base)})`;
       case "element": {
-        const { base, at } = source;
-        return `${this.constants.name(LIST_READERS.elementAt)}(${this.read(base)}, ${this.host(at)})`;
+        const { base, at, question } = source;
+        return `${this.constants.name(LIST_READERS[ANSWERS[question]])}(${this.read(base)}, ${
+          this.host(at)
+        })`;
       }
       case "lookup": {
         const { base, part, key } = source, { constants } = this;
@@ -291,6 +293,8 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
   placeAt,
   fromEnd,
   elementAt,
+  indexIn,
+  isIn,
   valueAtKey,
   hasKey,
   sizeOf,
@@ -303,7 +307,7 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
 };
 
 const { getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
-const { hasOwn } = Object;
+const { hasOwn, is } = Object, { isArray } = Array;
 
 /** Returns an object's prototype; reading that of a proxy would run its trap. */
 const prototypeOf = (object: object): unknown => types.isProxy(object) ? undefined : getPrototypeOf(object);
@@ -339,6 +343,13 @@ export function itemPlace(source: Source): PlaceInList | null {
 
 /** Functions that read a single item of an iterator, and lists of items. */
 const ITERATED = { kind: "nextKind", item: "itemAt", place: "placeAt", last: "fromEnd" } as const;
+const ANSWERS = {
+  element: "elementAt",
+  get: "valueAtKey",
+  has: "hasKey",
+  indexOf: "indexIn",
+  includes: "isIn",
+} as const satisfies Record<Question, string>;
 const LOOKUPS = { get: "valueAtKey", has: "hasKey", size: "sizeOf" } as const;
 const LISTED = {
   key: "mapKeys",
@@ -349,9 +360,31 @@ const LISTED = {
   valueLeft: "valuesLeft",
 } as const;
 
-/** The element of a list at an index; undefined if it is an accessor. */
-function elementAt(list: unknown[], at: number): unknown {
+/** The element of a list at an index, or an own property; undefined if it is an accessor. */
+function elementAt(list: unknown[], at: PropertyKey): unknown {
   return types.isProxy(list) ? undefined : getOwnPropertyDescriptor(list, at)?.value;
+}
+
+/** The first index of an element that passes a test, or -1; undefined if there are accessors before it. */
+function firstIndex(list: unknown, isWanted: (element: unknown) => boolean): number | undefined {
+  if (types.isProxy(list) || !isArray(list)) return undefined;
+  for (let i = 0; i < list.length; i++) {
+    const found = getOwnPropertyDescriptor(list, i);
+    if (found && !("value" in found)) return undefined;
+    if (found && isWanted(found.value)) return i;
+  }
+  return -1;
+}
+
+/** The first index of a number or string in a list, or -1; undefined if only the program's code could tell. */
+export function indexIn(list: unknown, wanted: unknown): number | undefined {
+  return firstIndex(list, (element) => element === wanted);
+}
+
+/** Returns whether a number or string is in a list; undefined if only the program's code could tell. */
+export function isIn(list: unknown, wanted: unknown): boolean | undefined {
+  const found = firstIndex(list, (element) => element === wanted || is(element, wanted));
+  return found === undefined ? undefined : found >= 0;
 }
 
 /** The element of a list counted from its end; undefined if it is an accessor. */

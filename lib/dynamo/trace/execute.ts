@@ -37,6 +37,7 @@ import {
   executeSetSuper,
 } from "./execute_objects.ts";
 import { loadGlobal, storeGlobal } from "./globals.ts";
+import { propertyAtText } from "./changing_keys.ts";
 import { elementAtNumber, putAtEnd } from "./growing_lists.ts";
 import { refuseNumber } from "./memory.ts";
 import { homeOf, loadFree, storeFree } from "./free_variables.ts";
@@ -165,10 +166,11 @@ export function execute(
       return step.set(instruction.dst, m.wrapper.known(strings, "template"));
     }
     case "getProp": {
-      const last = instruction.key.kind === "register"
-        ? elementAtNumber(m, step.get(instruction.object), step.get(instruction.key.register))
-        : null;
-      if (last) return step.set(instruction.dst, last);
+      if (instruction.key.kind === "register") {
+        const held = step.get(instruction.object), key = step.get(instruction.key.register);
+        const found = elementAtNumber(m, held, key) ?? propertyAtText(m, held, key);
+        if (found) return step.set(instruction.dst, found);
+      }
       const object = step.get(instruction.object), { takenApart } = instruction;
       return step.withMember(object, instruction.key, (key) => {
         if (takenApart !== undefined) refuseMatch(object, takenApart, key);

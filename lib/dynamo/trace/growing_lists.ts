@@ -5,13 +5,12 @@
  * an ordinary one.
  */
 import { sub } from "../../sym/expr.ts";
-import { changesElements, isChanged } from "../codegen/effects.ts";
+import { changesElements } from "../codegen/effects.ts";
 import { hasPlainElements } from "../guards/runtime.ts";
-import { elementSource, entrySource, propertySource } from "../source.ts";
-import type { HostExpression } from "../variables/host_number.ts";
+import { entrySource, propertySource } from "../source.ts";
 import { binaryNumbers } from "../variables/numbers.ts";
 import { constant, type GrowingList, type ObjectValue, type Value } from "../variables/value.ts";
-import type { NumberValue } from "../variables/number_value.ts";
+import { elementAtPlace } from "./changing_keys.ts";
 import { refuseIntegrity } from "./contents.ts";
 import { elementAtNumber as numberAtNumber } from "./memory.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -161,45 +160,4 @@ export function elementsBetween(m: Interpreter, list: ObjectValue, from: Value, 
     found.push(each);
   }
   return isWithin ? found : null;
-}
-
-/** The element of a list that the trace has not changed, so far behind an index that may differ between calls. */
-function elementAtPlace(
-  m: Interpreter,
-  list: ObjectValue,
-  ...[{ expression, hint }, behind = 0]: readonly [index: NumberValue, behind?: number]
-): Value | null {
-  const { exotic, real, source } = list;
-  if (exotic.kind !== "array" || !Array.isArray(real) || !source || isChanged(list)) return null;
-  if (!isPlace(expression)) return null;
-  const found: unknown = Reflect.getOwnPropertyDescriptor(real, hint + behind)?.value;
-  if (found === undefined) return null;
-  if (!exotic.loaded) m.output.guard({ kind: "list", source });
-  const more: HostExpression = { kind: "literal", value: behind };
-  const at: HostExpression = behind === 0
-    ? expression
-    : { kind: "binary", operator: "+", left: expression, right: more };
-  return m.wrapper.wrap(found, elementSource(source, at));
-}
-
-/** Returns whether guards can compute an index: from what exists before the call. */
-function isPlace(index: HostExpression): boolean {
-  switch (index.kind) {
-    case "source":
-    case "tensorSize":
-    case "literal":
-      return true;
-    case "binary":
-      return isPlace(index.left) && isPlace(index.right);
-    case "unary":
-      return isPlace(index.operand);
-    case "math":
-      return index.args.every(isPlace);
-    case "called":
-    case "element":
-    case "shared":
-      return false;
-    default:
-      return index satisfies never;
-  }
 }

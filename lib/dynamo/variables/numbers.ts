@@ -341,6 +341,12 @@ export function numberIsTruthy(output: OutputGraph, value: NumberValue): boolean
   return truthy;
 }
 
+/** Returns whether a number is NaN, guarded. */
+export function numberIsNaN(output: OutputGraph, value: NumberValue): boolean {
+  const differs = binaryNumbers(output, "!==", [value, value]);
+  return differs.kind === "constant" && differs.value === true;
+}
+
 /** A number of the trace, or a constant, as data of a tensor. */
 export interface NumberLeaf {
   readonly hint: number;

@@ -11,6 +11,7 @@ import {
   type Element,
   HOLE,
   isCallable,
+  isPassed,
   LAZY,
   type ObjectValue,
   UNDEFINED,
@@ -21,7 +22,6 @@ import { put } from "../../functions/polyfills.ts";
 import { LONGEST_RESUMED, LONGEST_SORTED } from "../../functions/sorting_polyfills.ts";
 import {
   elementFromEnd,
-  elementsBetween,
   lastElements,
   lengthOfGrowing,
   openListOf,
@@ -44,6 +44,8 @@ import { strictlyEqual } from "../operators.ts";
 import { settled, textOf } from "../texts.ts";
 import { arrayFrom, arrayOfLength, integerOf } from "./array_making.ts";
 import { MOST_MOVED, ofLongList, sortedLongList } from "./long_lists.ts";
+import { numberIsNaN } from "../../variables/numbers.ts";
+import { atNumbers } from "./array_positions.ts";
 import { flattened, join } from "./nested_arrays.ts";
 import { filled, isPlainList, ofReceiver, ofSpecies } from "./species.ts";
 import type { ModelTable } from "./table.ts";
@@ -133,11 +135,15 @@ function sortedBy(
 }
 
 function sameValueZero(m: Interpreter, a: Value, b: Value): boolean {
-  if (a.kind === "constant" && b.kind === "constant" && Number.isNaN(a.value) && Number.isNaN(b.value)) {
-    return true;
-  }
+  const [known, other] = a.kind === "constant" ? [a, b] : [b, a];
+  if (isNotANumber(m, known) && isNotANumber(m, other)) return true;
   const equal = strictlyEqual(m, a, b);
   return typeof equal === "boolean" ? equal : breakGraph("tensorItem", "an element is searched for");
+}
+
+function isNotANumber({ output }: Interpreter, value: Value): boolean {
+  if (value.kind === "number") return numberIsNaN(output, value);
+  return value.kind === "constant" && !isPassed(value) && Number.isNaN(value.value);
 }
 
 /** Adding to an array that cannot grow throws at the first item. */
@@ -408,22 +414,13 @@ function arrayOf(m: Interpreter, value: Value, name: string): ObjectValue {
   return breakGraph("builtin", `Array.prototype.${name} of another object`);
 }
 
-/** The slice of a list of the program between numbers that change; null for all other slices. */
-function sliceAtNumbers(m: Interpreter, { self, args: [from, to] }: CallRequest): ObjectValue | null {
-  if (self.kind !== "object" || self.exotic.kind !== "array" || !from || !to || !isPlainList(m, self)) {
-    return null;
-  }
-  const found = elementsBetween(m, self, from, to);
-  return found && newArray(m, found);
-}
-
 /** Adds the models of arrays. */
 export function addArrays(table: ModelTable): void {
   for (const [name, method] of Object.entries(METHODS)) {
     const positions = POSITIONS.get(name) ?? [];
     table.method(Array.prototype, name, (m, request) => {
-      const between = name === "slice" && sliceAtNumbers(m, request);
-      if (between) return between;
+      const found = atNumbers(m, name, request);
+      if (found) return found;
       const args = request.args.map((each, at) => positions.includes(at) ? settled(m, each) : each);
       return method(m, arrayOf(m, request.self, name), args, request);
     });

@@ -5,6 +5,7 @@
 import { breakGraph } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
 import { nextOfBegun } from "../begun_iteration.ts";
+import { answerAbout } from "../changing_keys.ts";
 import {
   constant,
   type Entry,
@@ -211,6 +212,9 @@ export function addCollections(table: ModelTable): void {
     for (const [name, method] of Object.entries(methods)) {
       table.method(prototype, name, (m, request) => {
         const object = receiver(request.self, kind, name), [key, ...others] = request.args;
+        const question = name === "get" || name === "has" ? name : null;
+        const answer = question && answerAbout(m, { object, question, key });
+        if (answer) return answer;
         return method(m, object, key ? [settled(m, key), ...others] : [], request);
       });
     }
