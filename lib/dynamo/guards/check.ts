@@ -50,7 +50,7 @@ interface Shared {
 export function compileCheck(guards: readonly Guard[], context: CheckContext): CompiledCheck {
   const shared: Shared = {
     constants: new Constants(),
-    context: { ...context, tests: new Map() },
+    context: { ...context, tests: new Map(), tested: new Map() },
     found: new Map(),
     lists: new Map(),
     inspected: new Set(),

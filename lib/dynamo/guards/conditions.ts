@@ -3,6 +3,7 @@
  * reads exist.
  */
 import { invariant } from "../../base/errors.ts";
+import { sameList } from "../../base/lists.ts";
 import { type Dim, type Sym } from "../../sym/expr.ts";
 import { type SizeGuard, type SizeSource, sourceText as sizeSourceText } from "../../sym/size_guards.ts";
 import { marked } from "../cache/dimension_marks.ts";
@@ -29,6 +30,21 @@ export interface CheckContext {
 export interface ConditionContext extends CheckContext {
   /** Names of functions that test a tensor, by the expression in `value` that they return. */
   readonly tests: Map<string, string>;
+  /** Expectations with such a function, by layout. */
+  readonly tested: Map<object, readonly TestedTensor[]>;
+}
+
+/** An expectation, and the name of its function. */
+interface TestedTensor {
+  readonly expected: TensorExpectation;
+  readonly name: string;
+}
+
+/** Returns whether tensors of one layout have the same test. */
+function areAlike(one: TensorExpectation, other: TensorExpectation): boolean {
+  return one.prototype === other.prototype && one.requiresGrad === other.requiresGrad &&
+    sameList(one.marked, other.marked) && one.methods.size === other.methods.size &&
+    one.methods.entries().every(([key, method]) => other.methods.get(key) === method);
 }
 
 /** Writes conditions; values are read by the reader, which may emit statements before the condition. */
@@ -203,10 +219,13 @@ export class ConditionWriter {
 
   /** Similar tensors share one test function. */
   private tensor(tensor: string, expected: TensorExpectation): string {
-    const { tests } = this.context,
-      text = this.tensorTest("value", expected),
-      name = tests.get(text) ?? `is${tests.size}`;
+    const { tests, tested } = this.context, { layout } = expected;
+    const known = layout ? tested.get(layout) ?? [] : [];
+    const former = known.find((each) => areAlike(each.expected, expected));
+    if (former) return `${former.name}(${tensor})`;
+    const text = this.tensorTest("value", expected), name = tests.get(text) ?? `is${tests.size}`;
     tests.set(text, name);
+    if (layout) tested.set(layout, [...known, { expected, name }]);
     return `${name}(${tensor})`;
   }
 
