@@ -4,7 +4,8 @@
  * served by an existing version or compiles.
  */
 import { assert, assertEquals } from "@std/assert";
-import { arange, compile, type Tensor, tensor } from "../mod.ts";
+import { arange, compile, config, type Tensor, tensor } from "../mod.ts";
+import { fingerprintText } from "../lib/base/fingerprint.ts";
 
 const { defineProperty, deleteProperty, getOwnPropertyDescriptor, ownKeys } = Reflect;
 
@@ -33,6 +34,10 @@ const NAMES = [
   "Uint8Array",
   "Float32Array",
   "BigInt64Array",
+  "Int32Array",
+  "Uint32Array",
+  "Float64Array",
+  "DataView",
   "performance",
 ] as const;
 
@@ -53,6 +58,10 @@ const METHODS: readonly Method[] = NAMES.flatMap((name): Method[] => {
     descriptor: getOwnPropertyDescriptor(globalThis, name) ?? {},
   };
   if (typeof value === "function") holders.push([`${name}.prototype`, value.prototype]);
+  if (name === "Uint8Array") {
+    holders.push(["TypedArray", Object.getPrototypeOf(Uint8Array)]);
+    holders.push(["TypedArray.prototype", Object.getPrototypeOf(Uint8Array.prototype)]);
+  }
   const methods = holders.flatMap(([title, object]): Method[] => {
     if ((typeof object !== "object" || object === null) && typeof object !== "function") return [];
     return ownKeys(object).flatMap((key): Method[] => {
@@ -212,3 +221,31 @@ Deno.test("eager calls of further sizes run wherever those of known sizes do", (
 const explode = (name: string): never => {
   throw new TypeError(`${name} is the program's`);
 };
+
+Deno.test("WebAssembly of a new size, and names of compiled code, call no replaced builtin", () => {
+  const methods = METHODS.filter(({ object }) => object !== globalThis && object !== Function.prototype);
+  const compiled = compile((x: Tensor) => x.mul(3).add(1), { dynamic: true });
+  const name = fingerprintText("kernel");
+  config.patch({ inductor: { tier: "wasm" } }, () => {
+    for (const size of [5, 6]) compiled(arange(size).float());
+    for (const [k, method] of methods.entries()) {
+      const next = arange(7 + k).float();
+      let found: Tensor | null = null, called = "";
+      defineProperty(method.object, method.key, {
+        ...method.descriptor,
+        value: () => explode(method.name),
+      });
+      try {
+        found = compiled(next);
+        // Those that only lists of numbers have; the others are compared before a name is computed
+        if (method.name.startsWith("TypedArray.of")) assertEquals(fingerprintText("kernel"), name);
+      } catch (error) {
+        called = `${error}`;
+      } finally {
+        defineProperty(method.object, method.key, method.descriptor);
+      }
+      assert(found, `${method.name}: ${called}`);
+      assertEquals(found.at(6 + k).item(), 3 * (6 + k) + 1, method.name);
+    }
+  });
+});

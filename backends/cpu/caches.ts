@@ -2,6 +2,7 @@
  * Estimates which blocks of host memory the processor's caches still hold, so that kernels write the others past the
  * caches. Invariant: no result depends on it.
  */
+import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { isGranted } from "../../lib/base/permissions.ts";
 import type { HostBlock } from "./host_memory.ts";
 
@@ -45,6 +46,9 @@ let cacheBytes: number | undefined;
 export function isFar(block: HostBlock): boolean {
   const { away, size } = block;
   block.away = 0;
-  cacheBytes ??= Math.min(lastCacheBytes(), navigator.hardwareConcurrency * CORE_BYTES);
+  cacheBytes ??= Math.min(
+    preferringOwnBuiltins(lastCacheBytes),
+    navigator.hardwareConcurrency * CORE_BYTES,
+  );
   return size >= cacheBytes / LARGE && away + size > cacheBytes / OTHERS;
 }

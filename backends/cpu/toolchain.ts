@@ -6,6 +6,7 @@
  */
 import { config } from "../../lib/base/config.ts";
 import { InternalError, messageOf } from "../../lib/base/errors.ts";
+import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { environmentVariable, isGranted } from "../../lib/base/permissions.ts";
 import { getNumThreads } from "../../lib/base/threads.ts";
 import { cacheDirectory, preferredDirectory, readText, removeIfThere } from "./cache_directory.ts";
@@ -417,7 +418,7 @@ export function toolchainStatus(): ToolchainStatus {
   if (status !== undefined) return status;
   asked?.run.stop();
   asked = undefined;
-  const found = noted(find(probe));
+  const found = noted(preferringOwnBuiltins(() => find(probe)));
   if (!found) throw new InternalError("Expected the answers of a compiler that was waited for");
   return found;
 }
@@ -426,7 +427,7 @@ export function toolchainStatus(): ToolchainStatus {
 export function toolchainIfKnown(): ToolchainStatus | undefined {
   if (status !== undefined) return status;
   if (asked !== undefined && performance.now() - asked.looked < POLL_INTERVAL) return undefined;
-  return noted(find(probeInBackground));
+  return noted(preferringOwnBuiltins(() => find(probeInBackground)));
 }
 
 function noted(found: ToolchainStatus | undefined): ToolchainStatus | undefined {

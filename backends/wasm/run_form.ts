@@ -100,16 +100,19 @@ export function runOf(
     return start;
   });
   const described = Math.ceil((bytes + LOAD_SLACK) / 64) * 64;
-  const words = new Uint8Array(described), view = new DataView(words.buffer);
+  // Elements instead of methods of a view, which the program may have replaced; WebAssembly's order of bytes is the
+  // machine's
+  const words = new Uint8Array(described), { buffer } = words;
+  const addresses = new Uint32Array(buffer), numbers = new BigInt64Array(buffer);
   const addressed: { readonly word: number; readonly buffer: BufferId }[] = [];
   steps.forEach((step, at) => {
     if (step.kind !== "loops") return;
     const start = starts[at] ?? 0;
-    sizes.forEach((size, n) => view.setBigInt64(start + sizeOffset(n), BigInt(size), true));
+    sizes.forEach((size, n) => numbers[(start + sizeOffset(n)) / 8] = BigInt(size));
     step.buffers.forEach((buffer, place) => {
-      const offset = start + addressOffset(program, place);
-      view.setUint32(offset, placed.addresses[buffer] ?? 0, true);
-      addressed.push({ word: offset / 4, buffer });
+      const word = (start + addressOffset(program, place)) / 4;
+      addresses[word] = placed.addresses[buffer] ?? 0;
+      addressed.push({ word, buffer });
     });
   });
   const description = pool.memory.base + Math.ceil(placed.bytes / 64) * 64;

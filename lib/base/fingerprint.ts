@@ -19,7 +19,7 @@ const RUN = 256;
  * ChaCha. Unrolled and without multiplications, because it is called before anything is optimised.
  */
 function takeIn(lanes: Int32Array, words: Uint32Array, from: number, to: number): void {
-  let [a = 0, b = 0, c = 0, d = 0] = lanes;
+  let a = lanes[0] ?? 0, b = lanes[1] ?? 0, c = lanes[2] ?? 0, d = lanes[3] ?? 0;
   for (let at = from; at < to; at += 4) {
     a = (a + b + (words[at] ?? 0)) | 0;
     d ^= a;
@@ -48,10 +48,11 @@ export function fingerprint(bytes: Uint8Array): string {
     : new Uint32Array(bytes.slice(0, whole * 4).buffer);
   const tail = new Uint8Array(16);
   tail.set(bytes.subarray(whole * 4));
-  const lanes = Int32Array.of(bytes.length, PRIMES[1], PRIMES[2], PRIMES[3]);
+  // Neither `of` nor iterators: the program may have replaced them
+  const lanes = new Int32Array([bytes.length, PRIMES[1], PRIMES[2], PRIMES[3]]);
   for (let at = 0; at < whole; at += RUN) takeIn(lanes, words, at, Math.min(at + RUN, whole));
   takeIn(lanes, new Uint32Array(tail.buffer), 0, 4);
-  const [a = 0, b = 0, c = 0, d = 0] = lanes;
+  const a = lanes[0] ?? 0, b = lanes[1] ?? 0, c = lanes[2] ?? 0, d = lanes[3] ?? 0;
   const mixed = [a ^ rotate(d, 9), b ^ rotate(a, 14), c ^ rotate(b, 5), d ^ rotate(c, 21)];
   return mixed.map((lane) => {
     let x = lane ^ (lane >>> 16);
