@@ -226,7 +226,7 @@ INL void few_rows(const Conv& p, const RowReading& q, const FewTables& s, const 
     // The last columns may be computed twice
     const L x = p.ow >= VL ? least(v * VL, p.ow - VL) : 0, pixels = v * rows * VL;
     T* out = channel + y * p.rs[2] + x * p.rs[3];
-    const auto column = [&](T* to, L length) {
+    const auto column = [&](T* to, L length) __attribute__((always_inline)) {
       if (!q.slides) return column_of_rows(rows, q, s, row, v, x, p.s, weight, bias, to, length);
       const T* next = image + p.ss[1] + y * p.sh * p.ss[2] + pixels * p.sh * p.sw;
       slide_of(p.r, p.sw, s.masked[v])(row, s.zeros, q.rows, x * p.sw - p.pw, s.masks + v * p.s * VL, weight, bias, to, length, rows, next, channel + p.rs[1] + y * p.rs[2] + pixels);

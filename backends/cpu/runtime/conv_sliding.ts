@@ -1,8 +1,8 @@
 /**
- * Convolutions with one input channel a group, and gradients of depthwise filters, whose square window of taps slides down a vector of columns: each row of
- * the image is read once for all rows of results that it reaches, which are so many accumulators. C++ text, part of the
- * unit of conv.ts, used by conv_few.ts. Invariant: rows are read as tables of conv_few.ts name them, so nothing outside
- * the images' memory is read.
+ * Convolutions with one input channel a group, and gradients of depthwise filters, whose square window of taps slides
+ * down a vector of columns: each row of the image is read once for all rows of results that it reaches, which are so
+ * many accumulators. C++ text, part of the unit of conv.ts, used by conv_few.ts. Invariant: rows are read as tables of
+ * conv_few.ts name them, so nothing outside the images' memory is read.
  */
 export const CONV_SLIDING: string = String.raw`
 // The elements of row s that columns of taps read, of every 'step'-th one; those outside the image are zero.
