@@ -8,6 +8,7 @@ import {
   asStridedScatter,
   compile,
   fft,
+  indexReduce,
   isclose,
   istft,
   linalg,
@@ -172,7 +173,8 @@ Deno.test("a negative variance is rejected, NaN is not", () => {
 });
 
 Deno.test("arguments that broadcasting, clamping or no check at all would accept are rejected, as in PyTorch", () => {
-  const { convTranspose1d, conv2d, crossEntropy, batchNorm, gaussianNllLoss, maxUnpool1d } = functional;
+  const { convTranspose1d, conv2d, crossEntropy, batchNorm, gaussianNllLoss, maxUnpool1d, nllLoss } =
+    functional;
   const pivots = (...values: number[]) => tensor(values, { dtype: "int32" });
   const complex = (...shape: number[]) => ones(shape, { dtype: "complex64" });
   const x = ones([2, 3]), four = tensor([1, 2, 3, 4], { dtype: "float32" });
@@ -182,6 +184,10 @@ Deno.test("arguments that broadcasting, clamping or no check at all would accept
     ["eps of batchNorm to be positive", () => batchNorm(x, null, null, null, null, true, 0.1, 0)],
     ["outputPadding of at least 0", () => convTranspose1d(ones([1, 1, 4]), ones([1, 2, 3]), null, 2, 1, -1)],
     ["a kernel with elements", () => conv2d(ones([1, 2, 4, 3]), ones([4, 2, 3, 0]))],
+    ["weight of shape [3]", () => nllLoss(x, tensor([0, 1]), ones([5]))],
+    ["weight of shape [3]", () => crossEntropy(x, tensor([0, 1]), ones([1, 3]))],
+    ["shape [2, 1] for [1] indices", () => indexReduce(x, 1, tensor(0), ones([2, 3]), "mean")],
+    ["size of unfold to be at least 0", () => tensor(1.5).unfold(0, -7, 1)],
     ["less than 2 from 6", () => maxUnpool1d(ones([1, 1, 3]), tensor([[[0, 2, 4]]]), 2, null, 0, [8])],
     ["1 or 3 sizes", () => maxUnpool1d(ones([1, 1, 3]), tensor([[[0, 2, 4]]]), 2, null, 0, [1, 6])],
     ["elements of q in [0, 1]", () => quantile(four, tensor([0.5, 1.5]))],

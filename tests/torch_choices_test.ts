@@ -504,6 +504,20 @@ Deno.test("losses of targets that are no probabilities, and of variances by row"
   assertEquals(loss(tensor([[1.5, 2, 4]])), loss(tensor([[1.5, 2, 4]]).expand([3, 3])));
 });
 
+Deno.test("no index into a number fills nothing", () => {
+  const none = zeros([0], { dtype: "int64" });
+  for (
+    const fill of [
+      (x: Tensor) => x.indexFill(0, none, 5),
+      compile((x: Tensor) => x.indexFill(0, none, 5)),
+    ]
+  ) {
+    assertEquals(fill(tensor(1.5)).item(), 1.5);
+  }
+  assertEquals(tensor(1.5).indexFill(0, tensor([0, 0]), 5).item(), 5);
+  assertEquals(tensor(1.5).indexAdd(0, tensor([0]), tensor([2.5])).item(), 4);
+});
+
 Deno.test("a covariance without degrees of freedom is infinite", () => {
   const x = tensor([1, 2, 4.5]);
   assertEquals([cov(x, { correction: 3 }).item(), cov(x, { correction: 7 }).item()], [inf, inf]);

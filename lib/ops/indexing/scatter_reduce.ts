@@ -13,6 +13,7 @@ import { optional, required } from "../params.ts";
 import { highest, lowest } from "../../base/dtype.ts";
 import { castTo } from "../promotion.ts";
 import { checkIndex, indexRange } from "./indexing.ts";
+import { checkSource } from "./vector_indexing.ts";
 import { t } from "../pointwise.ts";
 import { normalizeDim, withSize } from "../shapes.ts";
 import { within } from "../shape/scatter_views.ts";
@@ -225,13 +226,9 @@ const indexReduce = composeOp({
   },
   inplace: true,
   infer({ self, dim, index, source, reduce }) {
-    checkIndex("indexReduce", index);
-    normalizeDim(dim, self.shape.length);
-    if (source.dtype !== self.dtype) {
-      throw new DynError(`Expected source of type ${self.dtype} but found ${source.dtype}`);
-    }
+    const result = checkSource("indexReduce", { self, dim, index, source });
     checkMean("indexReduce", self, reduce);
-    return contiguousMeta(self.shape, self.dtype, self.device);
+    return result;
   },
   compose(o, { self, dim, index, source, reduce, includeSelf }) {
     const rank = self.shape.length, at = normalizeDim(dim, rank);

@@ -76,7 +76,7 @@ function vectorScatter(
     shape: self.shape,
     dtype: self.dtype,
     base: (o, position) => o.load(self, position),
-    over: self.shape.length === 0 ? [] : withSize(self.shape, at, index.shape[0] ?? 1),
+    over: self.shape.length === 0 ? index.shape : withSize(self.shape, at, index.shape[0] ?? 1),
     mode: spec.mode,
     target: (o, position) =>
       self.shape.length === 0
@@ -86,7 +86,8 @@ function vectorScatter(
   }];
 }
 
-function checkSource(
+/** Checks the parts that are written at a vector of indices. */
+export function checkSource(
   name: string,
   args: { self: TensorMeta; dim: number; index: TensorMeta; source: TensorMeta },
 ): TensorMeta {

@@ -15,6 +15,7 @@ import { checkCategory, reduceTo, t } from "../pointwise.ts";
 import { resultTypeOf } from "../promotion.ts";
 import { broadcastShapes, sameShape, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
+import { checkAffine } from "./normalization.ts";
 
 const REDUCTIONS = ["none", "mean", "sum"] as const;
 export const reductionParam = optional("string", "mean", { oneOf: REDUCTIONS });
@@ -251,9 +252,10 @@ const nllLoss = composeWideOp({
     reduction: reductionParam,
   },
   exposure: FUNCTIONAL,
-  infer({ self, target, reduction }) {
+  infer({ self, target, weight, reduction }) {
     checkFloats("nllLoss", self);
     checkIndices("nllLoss", self, target);
+    checkAffine("weight", weight, [self.shape[classDim(self)] ?? 1]);
     return lossMeta(target.shape, self, reduction);
   },
   compose(o, { self, target, weight, ignoreIndex, reduction }) {
@@ -281,8 +283,9 @@ const crossEntropy = composeWideOp({
     labelSmoothing: optional("float", 0),
   },
   exposure: FUNCTIONAL,
-  infer({ self, target, ignoreIndex, reduction, labelSmoothing }) {
+  infer({ self, target, weight, ignoreIndex, reduction, labelSmoothing }) {
     checkShare("labelSmoothing", labelSmoothing);
+    checkAffine("weight", weight, [self.shape[classDim(self)] ?? 1]);
     if (isFloat(target.dtype)) {
       if (ignoreIndex >= 0) {
         throw new DynError(

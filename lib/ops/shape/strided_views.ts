@@ -2,7 +2,7 @@
  * Views that address their input by explicit strides: windows and arbitrary strides, as metadata of the alias and as
  * index arithmetic. Invariant: gradients add up where elements are visible more than once.
  */
-import { checkPositive } from "../../base/checked_numbers.ts";
+import { checkAtLeast, checkPositive } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mul, sub } from "../../sym/expr.ts";
 import { contiguousStrides, isNonOverlapping, SHARED_ELEMENTS } from "../../graph/meta.ts";
@@ -36,6 +36,7 @@ const unfold = viewOp({
   infer({ self, dimension, size, step }) {
     const at = normalizeDim(dimension, self.shape.length);
     const stride = self.strides[at] ?? 1;
+    checkAtLeast("size of unfold", size, 0);
     if (self.shape.length === 0) {
       if (size > 1) throw new DynError(`Expected a window of at most 1 element but found ${size}`);
       return { ...self, shape: [size], strides: [1] };
