@@ -123,14 +123,17 @@ function unbind(
 export function codeOf(knowledge: FunctionKnowledge, callee: ObjectValue): BoundCode | null {
   const { exotic, real } = callee;
   if (exotic.kind !== "function" || exotic.definition) return null;
-  if (exotic.closure) {
-    return { code: exotic.closure.code, bindings: { kind: "made", free: exotic.closure.free } };
-  }
+  const { closure } = exotic;
+  if (closure) return entered({ code: closure.code, bindings: { kind: "made", free: closure.free } });
   if (!real || knowledge.modelOf(real) || isClass(real)) return null;
   const info = knowledge.infoOf(callee);
-  return info.kind === "function" && !isOwnModule(info.code.module.url)
-    ? { code: info.code, bindings: { kind: "real", binding: info.binding } }
-    : null;
+  if (info.kind !== "function" || isOwnModule(info.code.module.url)) return null;
+  return entered({ code: info.code, bindings: { kind: "real", binding: info.binding } });
+}
+
+/** Code that can be entered; null if a construct in it has no instructions. */
+function entered(bound: BoundCode): BoundCode | null {
+  return missingInstructions(bound.code) === null ? bound : null;
 }
 
 /** Pushes the frame of a call. */
