@@ -43,7 +43,7 @@ const COMPUTED: Readonly<Record<string, (log: unknown[]) => Compute>> = {
     [Number(value) < index, `${value}` < `${index}`, value == `${index}`, value === null, !value].length >
       4 &&
     (typeof value === "number" ? -index : value ?? "none"),
-  "direct eval": () => (value, index) => eval(`${Number(value)} + index`),
+  "direct eval": () => (value, index) => eval(`${index} + ${Number(value)}`),
   "an effect": (log) => (value, index) => log.push(index) % 5 + Number(value),
   "a variable that is assigned": () => {
     let total = 0;
