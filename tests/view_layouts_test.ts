@@ -156,6 +156,10 @@ Deno.test("strides that leave the memory of a tensor are refused, and what lies 
       assertThrows(() => run(tensor([1, 2, 3])), DynError, "Expected a view within a storage of", name);
     }
   }
+  const before = (x: Tensor) => x.asStrided([2], [1], -1);
+  for (const run of [before, compile(before)]) {
+    assertThrows(() => run(tensor([1, 2, 3])), DynError, "storageOffset of at least 0 but found -1");
+  }
   const whole = (x: Tensor) => x.asStrided([3], [2], 1).mul(1);
   for (const run of [whole, compile(whole)]) {
     assertEquals(run(tensor([1, 2, 3, 4, 5, 6]).slice(0, 2, 4)).tolist(), [2, 4, 6]);

@@ -245,6 +245,9 @@ export function settle(
         `${shapeText(input.shape)} and ${shapeText(weight.shape)}`,
     );
   }
+  if (weight.shape.some((size) => isEqual(size, 0))) {
+    throw new DynError(`Expected ${name} of a weight with elements but found ${shapeText(weight.shape)}`);
+  }
   checkSameType(name, input, weight, ...bias ? [bias] : []);
   if (input.dtype === "bool") throw new DynError(`Expected ${name} of numbers but found bool tensors`);
   if (weight.shape.slice(2).some((size) => isEqual(size, 0))) {
@@ -300,7 +303,13 @@ function convOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
       return batched ? out : o.squeeze(out, 0);
     },
     samples,
-    errors: [{ args: [t(2, ...new Array<number>(rank + 1).fill(3)), t(2, 3)], message: "dimensions" }],
+    errors: [
+      { args: [t(2, ...new Array<number>(rank + 1).fill(3)), t(2, 3)], message: "dimensions" },
+      {
+        args: [t(2, ...new Array<number>(rank + 1).fill(3)), t(2, 3, ...new Array<number>(rank).fill(0))],
+        message: "a weight with elements",
+      },
+    ],
   });
 }
 

@@ -250,6 +250,7 @@ const im2col = composeWideOp({
     }
     const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
     const [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
+    if (kh < 1 || kw < 1) throw new DynError(`Expected a kernel with elements but found [${kh}, ${kw}]`);
     const batch = self.shape.slice(0, -3), channels = self.shape.at(-3) ?? 1;
     return contiguousMeta([...batch, mul(channels, kh * kw), mul(rows, columns)], self.dtype, self.device);
   },
@@ -275,7 +276,10 @@ const im2col = composeWideOp({
     args: [t(1, 2, 5, 6), [2, 3]],
     options: { padding: 1, stride: 2 },
   }],
-  errors: [{ args: [t(3, 3), 2], message: "dimensions" }],
+  errors: [
+    { args: [t(3, 3), 2], message: "dimensions" },
+    { args: [t(1, 1, 4, 4), [0, 1]], message: "a kernel with elements" },
+  ],
 });
 
 /** The shape after shuffling by a factor. */

@@ -3,9 +3,9 @@
  * Invariant: xScatter(base, x(base)) is base.
  */
 import { DynError } from "../../base/errors.ts";
-import { add, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
+import { add, type Dim, floorDiv, mod, mul, print, sub } from "../../sym/expr.ts";
 import { isLess } from "../../sym/decide.ts";
-import { contiguousMeta, elementCount, type TensorMeta } from "../../graph/meta.ts";
+import { contiguousMeta, elementCount, reachOf, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
 import { nullable, optional, required } from "../params.ts";
@@ -260,6 +260,28 @@ function stridedPosition(index: readonly Dim[], stride: readonly Dim[], offset: 
   return index.reduce<Dim>((at, i, d) => add(at, mul(i, stride[d] ?? 0)), offset);
 }
 
+/** Throws DynError if a strided view of a tensor taken as row-major would leave it. */
+function checkInside(
+  self: TensorMeta,
+  { size, stride, storageOffset }: {
+    readonly size: readonly Dim[];
+    readonly stride: readonly Dim[];
+    readonly storageOffset: Dim | null;
+  },
+): void {
+  const offset = storageOffset ?? 0;
+  if (stride.some((s) => isLess(s, 0)) || isLess(offset, 0)) {
+    throw new DynError(
+      `Expected non-negative strides and offset but found ${shapeText(stride)} and ${print(offset)}`,
+    );
+  }
+  const reach = reachOf({ shape: size, strides: stride, offset });
+  if (!isLess(elementCount(self), reach)) return;
+  throw new DynError(
+    `Expected strides that stay inside of ${shapeText(self.shape)} but found ${shapeText(stride)}`,
+  );
+}
+
 const readStrided = lowerOp({
   name: "readStrided",
   doc: "The elements that asStrided shows of self, taken as row-major wherever its elements lie.",
@@ -270,7 +292,10 @@ const readStrided = lowerOp({
     storageOffset: nullable("size"),
   },
   exposure: { method: false, free: false },
-  infer: ({ self, size }) => contiguousMeta(size, self.dtype, self.device),
+  infer({ self, ...view }) {
+    checkInside(self, view);
+    return contiguousMeta(view.size, self.dtype, self.device);
+  },
   lower: ({ self, stride, storageOffset }, [out]) =>
     readAt(
       self,
@@ -327,17 +352,7 @@ const writeStrided = lowerOp({
   exposure: { method: false, free: false },
   infer({ self, src, size, stride, storageOffset }) {
     checkPart("asStridedScatter", src, size);
-    if (stride.some((s) => isLess(s, 0)) || isLess(storageOffset ?? 0, 0)) {
-      throw new DynError(
-        `Expected non-negative strides and offset but found ${shapeText(stride)} and ${storageOffset ?? 0}`,
-      );
-    }
-    const last = size.reduce<Dim>((at, s, d) => add(at, mul(sub(s, 1), stride[d] ?? 0)), storageOffset ?? 0);
-    if (size.every((s) => s !== 0) && !isLess(last, elementCount(self))) {
-      throw new DynError(
-        `Expected strides that stay inside of ${shapeText(self.shape)} but found ${shapeText(stride)}`,
-      );
-    }
+    checkInside(self, { size, stride, storageOffset });
     return fresh(self);
   },
   lower({ self, src, stride, storageOffset }, [result]) {
