@@ -246,13 +246,10 @@ export function settle(
     );
   }
   if (weight.shape.some((size) => isEqual(size, 0))) {
-    throw new DynError(`Expected ${name} of a weight with elements but found ${shapeText(weight.shape)}`);
+    throw new DynError(`Expected a kernel with elements for ${name} but found ${shapeText(weight.shape)}`);
   }
   checkSameType(name, input, weight, ...bias ? [bias] : []);
   if (input.dtype === "bool") throw new DynError(`Expected ${name} of numbers but found bool tensors`);
-  if (weight.shape.slice(2).some((size) => isEqual(size, 0))) {
-    throw new DynError(`Expected a kernel with elements for ${name} but found ${shapeText(weight.shape)}`);
-  }
   const stride = spread(args.stride, rank, "stride"), dilation = spread(args.dilation, rank, "dilation");
   const { before, extra } = paddingOf(args.padding, { kernel: weight.shape.slice(2), stride, dilation });
   const geometry = { stride, padding: before, dilation, groups: args.groups };
@@ -307,7 +304,7 @@ function convOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
       { args: [t(2, ...new Array<number>(rank + 1).fill(3)), t(2, 3)], message: "dimensions" },
       {
         args: [t(2, ...new Array<number>(rank + 1).fill(3)), t(2, 3, ...new Array<number>(rank).fill(0))],
-        message: "a weight with elements",
+        message: "a kernel with elements",
       },
     ],
   });
