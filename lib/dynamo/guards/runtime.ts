@@ -23,7 +23,7 @@ export { hasProperty } from "./data_reads.ts";
 export { knowsMarks } from "../cache/dimension_marks.ts";
 
 export const { getPrototypeOf } = Object;
-const { is } = Object;
+const { is } = Object, { isInteger: hasNoFraction } = Number;
 const ownKeys = Reflect.ownKeys;
 const enumerableKeys = Object.keys;
 const ownSymbols = Object.getOwnPropertySymbols;
@@ -31,7 +31,8 @@ const getOwnPropertyDescriptor = Reflect.getOwnPropertyDescriptor;
 
 /** Returns whether a value is an array. */
 export const isArray: (value: unknown) => boolean = Array.isArray;
-export const isInteger = (value: unknown): boolean => Number.isInteger(value) && !Object.is(value, -0);
+/** Returns whether a value is an integer, which -0 is not: arithmetic tells it from 0. */
+export const isInteger = (value: unknown): boolean => hasNoFraction(value) && !is(value, -0);
 export const hasOwn: (object: object, key: PropertyKey) => boolean = Object.hasOwn;
 export const isProxy: (value: unknown) => boolean = types.isProxy;
 /** Returns whether a value is a generator, async ones included. */
