@@ -57,6 +57,95 @@ for (const [name, make] of OPTIMIZERS) {
   });
 }
 
+/** Updates of an optimizer around its own `run`; `call` counts those of one parameter. */
+type Update = (own: () => void, about: { param: Tensor; grad: Tensor; call: number }) => void;
+
+const UPDATES: Readonly<Record<string, Update>> = {
+  "a break before them": (own) => {
+    compiler.graphBreak("before");
+    own();
+  },
+  "a break after them": (own) => {
+    own();
+    compiler.graphBreak("after");
+  },
+  "an element that is read": (own, { grad }) => {
+    if (grad.abs().max().item() < 1e9) own();
+  },
+  "a break in a try block": (own) => {
+    try {
+      compiler.graphBreak("inside");
+      throw new Error("expected");
+    } catch {
+      own();
+    }
+  },
+  "a parameter that is left out": (own, { param }) => {
+    if (param.ndim === 2) own();
+  },
+  "a parameter that is left out after a break": (own, { param }) => {
+    compiler.graphBreak("before");
+    if (param.ndim === 2) own();
+  },
+  "an exception": (own, { param, call }) => {
+    if (param.ndim === 1 && call === 0) throw new Error("first");
+    own();
+  },
+  "an exception after a break": (own, { param, call }) => {
+    compiler.graphBreak("before");
+    if (param.ndim === 1 && call === 0) throw new Error("first");
+    own();
+  },
+};
+
+/** Trains with such updates; returns each loss or error and what the optimizers hold after each step. */
+function trainedWith(update: Update, isApart: boolean, backend: string | null): unknown[] {
+  class Changed extends Adam {
+    calls = 0;
+    override update(...given: Parameters<Adam["update"]>): void {
+      const [param, grad] = given, call = this.calls;
+      if (param.ndim === 1) this.calls++;
+      update(super.update.bind(this, ...given), { param, grad, call });
+    }
+  }
+  const model = new Linear(3, 2), parameters = model.parameters();
+  noGrad(() => parameters.forEach((p, seed) => p.copy_(wave(p.shape, seed))));
+  const optimizers = isApart
+    ? parameters.map((p) => new Changed([p], { lr: 0.1 }))
+    : [new Changed(parameters.map((p, k) => ({ params: [p], lr: 0.1 + k })))];
+  const step = (x: Tensor) => {
+    for (const each of optimizers) each.zeroGrad();
+    const loss = model.forward(x).square().mean();
+    loss.backward();
+    for (const each of optimizers) each.step();
+    return loss.detach();
+  };
+  const run = backend === null ? step : compile(step, { backend });
+  return [1, 2, 3].map((seed) => {
+    let outcome: unknown;
+    try {
+      outcome = list(run(wave([4, 3], seed)));
+    } catch (thrown) {
+      outcome = String(thrown);
+    }
+    const held = optimizers.map(({ state }) =>
+      parameters.map((p) => Object.entries(state.get(p) ?? {}).map(([name, value]) => [name, list(value)]))
+    );
+    return [outcome, held, parameters.map((p) => list(p.detach()))];
+  });
+}
+
+for (const [name, update] of Object.entries(UPDATES)) {
+  Deno.test(`states of optimizers are those of uncompiled steps: updates with ${name}`, () => {
+    for (const isApart of [false, true]) {
+      const plain = trainedWith(update, isApart, null);
+      for (const backend of ["eager", "aot_eager"]) {
+        assertEquals(trainedWith(update, isApart, backend), plain);
+      }
+    }
+  });
+}
+
 Deno.test("a gradient of another shape is rejected in compiled programs too", () => {
   const x = vector(1, 2).requiresGrad_();
   const f = (x: Tensor) => x.mul(2).backward(ones([1]));

@@ -137,6 +137,7 @@ interface Traced extends Pick<Attempt, "self" | "args" | "keep"> {
 
 function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: Attempt): Entry {
   const { program, body } = unit;
+  unit.earlyStates.beginTrace();
   const machineHolder: { machine: Machine | null } = { machine: null };
   const place = body.place();
   const output = new OutputGraph({

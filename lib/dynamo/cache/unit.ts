@@ -300,12 +300,17 @@ export class Unit {
     this.entries = [entry, ...this.entries];
     this.program.versions++;
     if (!entry.plain) entry.hits++;
+    // Plain JavaScript creates the states itself, in those calls too that end in an exception
+    if (entry.plain) this.earlyStates.removeUnused();
     if (this.earlyStates.isEmpty) return () => apply(entry.run, self, args);
+    const created = this.earlyStates.handOver();
     return () => {
       try {
-        return apply(entry.run, self, args);
+        const result = apply(entry.run, self, args);
+        preferringOwnBuiltins(() => created.commit());
+        return result;
       } finally {
-        preferringOwnBuiltins(() => this.earlyStates.removeUnused());
+        if (!created.isEmpty) preferringOwnBuiltins(() => created.removeUnused());
       }
     };
   }

@@ -34,7 +34,10 @@ export const prepareState: BuiltinModel = (m, request) => {
   }
   const { optimizer, param, group } = reals;
   noteBeginning(reals);
-  if (optimizer.state.has(param)) return UNDEFINED;
+  if (optimizer.state.has(param)) {
+    m.earlyStates.reach(optimizer.state.get(param));
+    return UNDEFINED;
+  }
   setGradEnabled(false, () => optimizer.prepare(param, group));
   m.earlyStates.add(optimizer.state, param);
   return UNDEFINED;
