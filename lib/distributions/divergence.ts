@@ -2,6 +2,7 @@
  * Kullback–Leibler divergences, like `torch.distributions.kl`. Invariant: a pair of classes without a registered
  * function is an error.
  */
+import { refuseArguments } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -53,7 +54,8 @@ export function registerKl<P extends Distribution, Q extends Distribution>(
 }
 
 /** The divergence of p from q: the expected log(p/q) under p. Throws DynError if it is unknown. */
-export function klDivergence(p: Distribution, q: Distribution): Tensor {
+export function klDivergence(p: Distribution, q: Distribution, ...none: readonly never[]): Tensor {
+  refuseArguments("klDivergence after both distributions", none);
   checkDistribution(p, "klDivergence");
   checkDistribution(q, "klDivergence");
   for (const { divergence } of rules) {

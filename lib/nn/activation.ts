@@ -253,19 +253,19 @@ export class Softplus extends Module {
   }
 }
 
+const DIM = { required: ["dim"], positional: [] } as const;
+
 /** A layer along one dimension. */
 abstract class AlongDim extends Module {
   /** The dimension of the softmax. */
   readonly dim: number;
 
   /** Takes the dimension, by position or by name. */
-  constructor(dim: number | { readonly dim: number }) {
+  constructor(...given: Arguments<{ readonly dim: number }, object, typeof DIM>) {
     super();
-    const given: unknown = typeof dim === "object" ? dim?.dim : dim;
-    if (typeof given !== "number") {
-      refuseValue(`the dim of ${new.target.name}`, given);
-    }
-    this.dim = given;
+    const { dim } = argumentsOf<{ readonly dim: number }, object>(new.target.name, DIM, given);
+    if (typeof dim !== "number") refuseValue(`the dim of ${new.target.name}`, dim);
+    this.dim = dim;
   }
 
   /** The settings between the parentheses of its printed form. */

@@ -4,7 +4,7 @@
  * it; no two calls of a run share keys.
  */
 
-import { checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseArguments, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
 import type { RandomSource } from "../ops/random_source.ts";
@@ -32,7 +32,8 @@ export class Generator implements RandomSource {
   }
 
   /** Restarts from a seed, an integer up to 2⁵³. Throws DynError for other values. */
-  manualSeed(seed: number): this {
+  manualSeed(seed: number, ...none: readonly never[]): this {
+    refuseArguments("manualSeed after the seed", none);
     if (!Number.isSafeInteger(seed)) refuseValue("an integer as a seed", seed);
     this.#seed = seed;
     this.#offset = 0;
@@ -115,8 +116,8 @@ export function keysAt(seed: number, offset: number): RandomKeys {
 export const defaultGenerator: Generator = new Generator();
 
 /** Seeds all random numbers, as `torch.manual_seed`. */
-export function manualSeed(seed: number): Generator {
-  return defaultGenerator.manualSeed(seed);
+export function manualSeed(seed: number, ...none: readonly never[]): Generator {
+  return defaultGenerator.manualSeed(seed, ...none);
 }
 
 /** The seed in force. */

@@ -334,7 +334,8 @@ export class Tensor {
   }
 
   /** Makes it a leaf without history, in place. Throws for views. */
-  detach_(): this {
+  detach_(...none: readonly never[]): this {
+    refuseArguments("detach_", none);
     if (this.viewState !== null && !this.viewState.succeeds) {
       throw new DynError(
         "Expected a tensor with memory of its own for detach_ but found a view; use detach()",

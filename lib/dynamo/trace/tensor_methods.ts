@@ -84,7 +84,8 @@ const METHODS: Readonly<Record<string, Method>> = {
     self.requiresGrad ? tapGradient(m, [self], "retainGrad") : breakGraph("throws", "retainGrad"),
   registerHook: (m, self) => tapGradient(m, [self], "a hook is registered"),
   backward: (m, self, _args, request) => backward(m, self, request),
-  detach_: (_m, self) => self.requiresGrad ? breakGraph("gradientState", "detach_") : self,
+  detach_: (_m, self, given) =>
+    self.requiresGrad || given.length > 0 ? breakGraph("gradientState", "detach_") : self,
   tolist: (m, self) => {
     const { shape } = self.meta, known = shape.filter((size) => typeof size === "number");
     const count = known.reduce((a, b) => a * b, 1);
