@@ -126,7 +126,12 @@ Deno.test("unknown arguments of layers are errors", () => {
   assertThrows(() => Reflect.construct(nn.Conv2d, [1, 2, 3, 1, { stride: 2 }]), DynError, "found two");
   assertThrows(() => new nn.Conv2d(1, 2, [3, 3, 3]), DynError, "Expected 2 numbers");
   assertThrows(() => new nn.Embedding(3, 2, 3), DynError, "paddingIdx in [-3, 2]");
-  assertThrows(() => Reflect.construct(nn.Softmax, []), DynError, "the dim of Softmax");
+  assertThrows(() => Reflect.construct(nn.Softmax, []), DynError, "dim of Softmax");
+  for (const Layer of [nn.Softmax, nn.LogSoftmax, nn.Softmin]) {
+    assertThrows(() => Reflect.construct(Layer, [0, 1]), DynError, `arguments of ${Layer.name}`);
+    assertThrows(() => Reflect.construct(Layer, [0, { axis: 1 }]), DynError, "found axis");
+    assertThrows(() => Reflect.construct(Layer, ["0"]), DynError, `the dim of ${Layer.name}`);
+  }
   assertThrows(
     () => Reflect.construct(nn.Embedding, [3, 2, { sparse: true }]),
     DynError,

@@ -2,8 +2,20 @@
  * Every property and method of tensors that is not an op, in compiled functions: one graph with the results of the
  * plain program, except for those listed here, with the place where the graph ends.
  */
-import { assert, assertEquals } from "@std/assert";
-import { asTensor, compile, compiler, fromTypedArray, noGrad, ones, Tensor, tensor } from "../mod.ts";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  asTensor,
+  compile,
+  compiler,
+  distributions,
+  fromTypedArray,
+  manualSeed,
+  nn,
+  noGrad,
+  ones,
+  Tensor,
+  tensor,
+} from "../mod.ts";
 import { findTarget } from "../lib/ops/table.ts";
 
 type Member = (x: Tensor) => unknown;
@@ -176,4 +188,42 @@ Deno.test("a tensor that is written remains a leaf if it was one with a gradient
   };
   const inputs = (): [Tensor, Tensor] => [ones([2]).requiresGrad_(), ones([2])];
   assertEquals(compile(run, { backend: "eager" })(...inputs()), run(...inputs()));
+});
+
+Deno.test("surplus arguments are errors, in compiled functions too", () => {
+  const { Normal, klDivergence } = distributions, { zeros_, ones_, eye_ } = nn.init;
+  const calls: Readonly<Record<string, (...given: readonly unknown[]) => unknown>> = {
+    klDivergence: (...given) =>
+      Reflect.apply(klDivergence, null, [new Normal(0, 1), new Normal(1, 1), ...given]),
+    manualSeed: (...given) => Reflect.apply(manualSeed, null, [1, ...given]),
+    zeros_: (...given) => Reflect.apply(zeros_, null, [ones([2]), ...given]),
+    ones_: (...given) => Reflect.apply(ones_, null, [ones([2]), ...given]),
+    eye_: (...given) => Reflect.apply(eye_, null, [ones([2, 2]), ...given]),
+    detach_: (...given) => Reflect.apply(Tensor.prototype.detach_, ones([2]), given),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    call();
+    for (const each of [call, compile(call, { backend: "eager" })]) {
+      assertThrows(() => each({ zzz: 1 }), Error, `Expected no arguments for ${name}`);
+    }
+  }
+});
+
+Deno.test("messages of traced calls name the sizes of the call", () => {
+  const wrong: readonly (readonly [(x: Tensor) => unknown, string])[] = [
+    [(x) => x.matmul(x), "in matmul but found [4, 5] and [4, 5]"],
+    [(x) => x.narrow(0, 3, x.shape[0] ?? 0), "inside of size 4 but found 3 and 4"],
+    [(x) => x.reshape([7, -1]), "for 20 elements but found [7, -1]"],
+    [(x) => {
+      const y = x.exp();
+      y.add_(1);
+      y.sum().backward();
+    }, "[float32 [4, 5]], needed by"],
+  ];
+  for (const [call, message] of wrong) {
+    const run = compile(call, { backend: "eager", dynamic: true });
+    assertThrows(() => run(ones([4, 5], { requiresGrad: true })), Error, message);
+  }
+  const whole = compile((x: Tensor) => x.matmul(x), { backend: "eager", dynamic: true, fullgraph: true });
+  assertThrows(() => whole(ones([4, 5])), Error, "in matmul but found [4, 5] and [4, 5]");
 });

@@ -4,6 +4,7 @@
  */
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import { shapeText } from "../ops/shapes.ts";
 import type { Dim } from "../sym/expr.ts";
 import { aliasOf, elementlessLike } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
@@ -73,7 +74,9 @@ export function overwrittenError(
 ): DynError {
   return new DynError(
     "One of the variables needed for gradient computation has been modified by an inplace operation: " +
-      `[${dtype} [${shape}]], needed by ${node}, is at version ${now}; expected version ${then} instead`,
+      `[${dtype} ${
+        shapeText(shape)
+      }], needed by ${node}, is at version ${now}; expected version ${then} instead`,
   );
 }
 

@@ -11,7 +11,7 @@ import { contiguousMeta } from "../graph/meta.ts";
 import { product } from "../sym/expr.ts";
 import { composeOp, hostOp, type HostTensor } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
-import { knownSize, normalizeDim, shapeText } from "./shapes.ts";
+import { knownSize, normalizeDim, sameShape, shapeText } from "./shapes.ts";
 import { t } from "./pointwise.ts";
 
 /** A host tensor over values. */
@@ -265,7 +265,7 @@ const bincount = hostOp({
       );
     }
     checkAtLeast("minlength of bincount", minlength, 0);
-    if (weights && shapeText(weights.shape) !== shapeText(self.shape)) {
+    if (weights && !sameShape(weights.shape, self.shape)) {
       throw new DynError(
         `Expected weights of shape ${shapeText(self.shape)} but found ${shapeText(weights.shape)}`,
       );

@@ -3,26 +3,13 @@
  * ranges. Invariant: sizes are compared only through sym/decide.ts, so that assumptions of a trace are recorded.
  */
 import { DynError } from "../base/errors.ts";
-import {
-  add,
-  ceilDiv,
-  type Dim,
-  floorDiv,
-  max,
-  min,
-  mod,
-  mul,
-  print,
-  product,
-  sub,
-  Sym,
-} from "../sym/expr.ts";
+import { add, ceilDiv, type Dim, floorDiv, max, min, mod, mul, product, sub, Sym } from "../sym/expr.ts";
 import type { Scalar } from "./params.ts";
-import { isAtMost, isEqual, isLess, isUnbacked, specialize } from "../sym/decide.ts";
+import { isAtMost, isEqual, isLess, isUnbacked, sizeText, specialize } from "../sym/decide.ts";
 
-/** A shape as text, for messages. */
+/** A shape as text, for messages: with the sizes of the traced call. */
 export function shapeText(shape: readonly Dim[]): string {
-  return `[${shape.map(print).join(", ")}]`;
+  return `[${shape.map(sizeText).join(", ")}]`;
 }
 
 /** A dimension of a tensor of `rank` dimensions, counted from the front. A 0-d tensor has dimensions −1 and 0. */
@@ -162,7 +149,7 @@ export function inferSizes(sizes: readonly Dim[], count: Dim): Dim[] {
   }
   const known = product(sizes.filter((_, d) => d !== unknown));
   const fail = () =>
-    new DynError(`Expected a shape for ${print(count)} elements but found ${shapeText(sizes)}`);
+    new DynError(`Expected a shape for ${sizeText(count)} elements but found ${shapeText(sizes)}`);
   if (unknown < 0) {
     if (!isEqual(known, count)) throw fail();
     return [...sizes];
@@ -191,7 +178,9 @@ export function normalizeIndex(index: Dim, size: Dim): Dim {
   const from = isLess(index, 0) ? add(index, size) : index;
   if (isLess(from, 0) || !isLess(from, size)) {
     throw new DynError(
-      `Expected index in [${print(mul(-1, size))}, ${print(sub(size, 1))}] but found ${print(index)}`,
+      `Expected index in [${sizeText(mul(-1, size))}, ${sizeText(sub(size, 1))}] but found ${
+        sizeText(index)
+      }`,
     );
   }
   return from;

@@ -10,6 +10,7 @@ import {
   type Dim,
   evaluate,
   freeSymbols,
+  print,
   type Relation,
   sub,
   type Sym,
@@ -78,6 +79,14 @@ export function provablyEqual(a: Dim, b: Dim): boolean | undefined {
 /** Returns the value of a size in the traced call. Records nothing. */
 export function hintOf(d: Dim): number {
   return typeof d === "number" ? d : evaluate(d, (s) => deciderOf(s).hintOf(s));
+}
+
+/** A size as text, for messages: its value in the traced call; an expression if it is not known before the call. */
+export function sizeText(d: Dim): string {
+  const isKnown = freeSymbols(d).values().every(({ node }) =>
+    node.kind === "symbol" && node.role.kind === "size"
+  );
+  return isKnown ? `${hintOf(d)}` : print(d);
 }
 
 /** Substitutes known facts into a size: a number if the guards leave only one. Records nothing. */

@@ -5,8 +5,8 @@
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { type DType, getDefaultDtype, isFloat, isHalf, valueType } from "../../base/dtype.ts";
-import { isLess } from "../../sym/decide.ts";
-import { add, type Dim, mul, print, sub, Sym } from "../../sym/expr.ts";
+import { isLess, sizeText } from "../../sym/decide.ts";
+import { add, type Dim, mul, sub, Sym } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
@@ -187,7 +187,9 @@ function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { 
     }
     const length = sub(end, start);
     if (isLess(length, 0)) {
-      throw new DynError(`Expected a step towards the end but found ${print(start)} to ${print(end)} by 1`);
+      throw new DynError(
+        `Expected a step towards the end but found ${sizeText(start)} to ${sizeText(end)} by 1`,
+      );
     }
     return { length, dtype };
   }

@@ -4,8 +4,8 @@
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
-import { add, ceilDiv, type Dim, floorDiv, min, mul, print, sub } from "../../sym/expr.ts";
-import { isLess } from "../../sym/decide.ts";
+import { add, ceilDiv, type Dim, floorDiv, min, mul, sub } from "../../sym/expr.ts";
+import { isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered } from "../../loops/body.ts";
 import { FUNCTIONAL, INTERNAL, type TensorLike } from "../definition.ts";
@@ -16,7 +16,7 @@ import { checkCategory, elements, t } from "../pointwise.ts";
 import { maximaOf } from "./max_pooling.ts";
 import { checkPooled, type Windows } from "./windows.ts";
 import { within } from "../shape/scatter_views.ts";
-import { flatIndex, knownSize, shapeText, withSize } from "../shapes.ts";
+import { flatIndex, knownSize, sameShape, shapeText, withSize } from "../shapes.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
 
 const startOf = (i: Dim, size: Dim, count: number): Dim => floorDiv(mul(i, size), count);
@@ -351,7 +351,7 @@ function maxUnpool(rank: 1 | 2 | 3) {
     },
     exposure: FUNCTIONAL,
     infer({ self, indices, ...args }) {
-      if (shapeText(self.shape) !== shapeText(indices.shape)) {
+      if (!sameShape(self.shape, indices.shape)) {
         throw new DynError(
           `Expected indices of shape ${shapeText(self.shape)} but found ${shapeText(indices.shape)}`,
         );
@@ -413,7 +413,7 @@ function unpooled(
     if (wanted === undefined) return natural;
     if (isLess(sub(natural, stride), wanted) && isLess(wanted, add(natural, stride))) return wanted;
     throw new DynError(
-      `Expected an outputSize less than ${stride} from ${print(natural)} but found ${wanted}`,
+      `Expected an outputSize less than ${stride} from ${sizeText(natural)} but found ${wanted}`,
     );
   });
 }

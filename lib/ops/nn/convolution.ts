@@ -4,8 +4,8 @@
  */
 import { checkOneOf } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
-import { add, type Dim, floorDiv, mul, print, sub } from "../../sym/expr.ts";
-import { isEqual, isLess } from "../../sym/decide.ts";
+import { add, type Dim, floorDiv, mul, sub } from "../../sym/expr.ts";
+import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Lowered, Operand } from "../../loops/body.ts";
 import type { ConvGeometry } from "../../loops/ir.ts";
@@ -32,7 +32,9 @@ function outputSize(size: Dim, kernel: Dim, at: { stride: number; padding: numbe
   const room = sub(add(size, 2 * at.padding), reach);
   if (isLess(room, 0)) {
     throw new DynError(
-      `Expected a padded input at least as large as the kernel but found ${print(size)} and ${print(kernel)}`,
+      `Expected a padded input at least as large as the kernel but found ${sizeText(size)} and ${
+        sizeText(kernel)
+      }`,
     );
   }
   return add(floorDiv(room, at.stride), 1);
@@ -59,7 +61,7 @@ function convolvedMeta(input: TensorMeta, weight: TensorMeta, g: Geometry): Tens
   }
   if (!isEqual(channels ?? 1, mul(perGroup ?? 1, g.groups))) {
     throw new DynError(
-      `Expected an input of ${print(mul(perGroup ?? 1, g.groups))} channels but found ${
+      `Expected an input of ${sizeText(mul(perGroup ?? 1, g.groups))} channels but found ${
         shapeText(input.shape)
       }`,
     );
@@ -259,7 +261,7 @@ export function settle(
 
 export function checkBias(bias: TensorMeta | null, features: Dim): void {
   if (bias && (bias.shape.length !== 1 || !isEqual(bias.shape[0] ?? 1, features))) {
-    throw new DynError(`Expected a bias of shape [${print(features)}] but found ${shapeText(bias.shape)}`);
+    throw new DynError(`Expected a bias of shape [${sizeText(features)}] but found ${shapeText(bias.shape)}`);
   }
 }
 

@@ -3,8 +3,8 @@
  * dimensions are computed as planes of two.
  */
 import { DynError } from "../../base/errors.ts";
-import { add, type Dim, mul, print, sub } from "../../sym/expr.ts";
-import { isEqual, isLess } from "../../sym/decide.ts";
+import { add, type Dim, mul, sub } from "../../sym/expr.ts";
+import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { checkBias, type Geometry, raise, settle } from "./convolution.ts";
 import { composeOp, type Sample, type TensorLike } from "../definition.ts";
@@ -43,7 +43,9 @@ function convTransposeOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
       const channels = input.shape[batched ? 1 : 0] ?? 1;
       if (!isEqual(channels, weight.shape[0] ?? 1)) {
         throw new DynError(
-          `Expected an input of ${print(weight.shape[0] ?? 1)} channels but found ${shapeText(input.shape)}`,
+          `Expected an input of ${sizeText(weight.shape[0] ?? 1)} channels but found ${
+            shapeText(input.shape)
+          }`,
         );
       }
       if (knownSize(weight.shape[0] ?? 1) % geometry.groups !== 0) {

@@ -5,8 +5,8 @@
 import { checkShare } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
-import { type Dim, print } from "../../sym/expr.ts";
-import { isAtMost, isEqual, isLess } from "../../sym/decide.ts";
+import { type Dim } from "../../sym/expr.ts";
+import { isAtMost, isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Lowered, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp, type TensorLike } from "../definition.ts";
@@ -128,7 +128,7 @@ const msort = composeOp({
 
 function checkCount(k: Dim, size: Dim): void {
   if (isLess(k, 0) || !isAtMost(k, size)) {
-    throw new DynError(`Expected k in [0, ${print(size)}] but found ${print(k)}`);
+    throw new DynError(`Expected k in [0, ${sizeText(size)}] but found ${sizeText(k)}`);
   }
 }
 
@@ -186,7 +186,9 @@ const kthvalue = composeOp({
   results: ["values", "indices"],
   infer({ self, k, dim, keepdim }) {
     const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
-    if (k < 1 || !isAtMost(k, size)) throw new DynError(`Expected k in [1, ${print(size)}] but found ${k}`);
+    if (k < 1 || !isAtMost(k, size)) {
+      throw new DynError(`Expected k in [1, ${sizeText(size)}] but found ${k}`);
+    }
     return valuesAndIndices(self, self.shape.length === 0 ? [] : reducedShape(self.shape, [at], keepdim));
   },
   compose: (o, { self, k, dim, keepdim }) => atPosition(o, self, { dim, position: k - 1, keepdim }),

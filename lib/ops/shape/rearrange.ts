@@ -4,8 +4,8 @@
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
-import { add, ceilDiv, type Dim, max, mul, print, sub } from "../../sym/expr.ts";
-import { isEqual, isLess } from "../../sym/decide.ts";
+import { add, ceilDiv, type Dim, max, mul, sub } from "../../sym/expr.ts";
+import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
@@ -250,8 +250,8 @@ function narrowStart(size: Dim, start: Dim, length: Dim): Dim {
     !isEqual(range.start, from)
   ) {
     throw new DynError(
-      `Expected start and length inside of size ${print(size)} but found ${print(start)} and ${
-        print(length)
+      `Expected start and length inside of size ${sizeText(size)} but found ${sizeText(start)} and ${
+        sizeText(length)
       }`,
     );
   }
@@ -292,11 +292,11 @@ function bySizes(sizes: readonly Dim[]): Cuts {
 /** Parts of one length, the last one shorter if it does not divide the size. */
 function byLength(size: Dim, length: Dim): Cuts {
   if (isLess(length, 0)) {
-    throw new DynError(`Expected a non-negative split size but found ${print(length)}`);
+    throw new DynError(`Expected a non-negative split size but found ${sizeText(length)}`);
   }
   if (isEqual(length, 0)) {
     if (isEqual(size, 0)) return [[0, 0]];
-    throw new DynError(`Expected a positive split size for size ${print(size)} but found 0`);
+    throw new DynError(`Expected a positive split size for size ${sizeText(size)} but found 0`);
   }
   const count = Math.max(1, knownSize(ceilDiv(size, length)));
   return Array.from({ length: count }, (_, i) => {
@@ -315,7 +315,9 @@ function splitCuts(splitSize: Dim | readonly Dim[]): (size: Dim) => Cuts {
     const sizes = splitSize;
     const total = sizes.reduce<Dim>(add, 0);
     if (sizes.some((s) => isLess(s, 0)) || !isEqual(total, size)) {
-      throw new DynError(`Expected split sizes that add up to ${print(size)} but found ${shapeText(sizes)}`);
+      throw new DynError(
+        `Expected split sizes that add up to ${sizeText(size)} but found ${shapeText(sizes)}`,
+      );
     }
     return bySizes(sizes);
   };
@@ -398,7 +400,9 @@ function splitAlong(name: "hsplit" | "vsplit" | "dsplit", dimOf: (rank: number) 
     if (
       typeof sections === "number" && (sections <= 0 || knownSize(size) % sections !== 0)
     ) {
-      throw new DynError(`Expected a number of sections that divides ${print(size)} but found ${sections}`);
+      throw new DynError(
+        `Expected a number of sections that divides ${sizeText(size)} but found ${sections}`,
+      );
     }
     return tensorCuts(sections)(size);
   };

@@ -3,8 +3,8 @@
  * Invariant: xScatter(base, x(base)) is base.
  */
 import { DynError } from "../../base/errors.ts";
-import { add, type Dim, floorDiv, mod, mul, print, sub } from "../../sym/expr.ts";
-import { isLess } from "../../sym/decide.ts";
+import { add, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
+import { isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta, elementCount, reachOf, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
@@ -272,7 +272,7 @@ function checkInside(
   const offset = storageOffset ?? 0;
   if (stride.some((s) => isLess(s, 0)) || isLess(offset, 0)) {
     throw new DynError(
-      `Expected non-negative strides and offset but found ${shapeText(stride)} and ${print(offset)}`,
+      `Expected non-negative strides and offset but found ${shapeText(stride)} and ${sizeText(offset)}`,
     );
   }
   const reach = reachOf({ shape: size, strides: stride, offset });
