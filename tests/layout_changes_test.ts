@@ -21,7 +21,11 @@ interface Change {
 
 const CHANGES: readonly Change[] = [
   { name: "transpose", inPlace: (x) => x.transpose_(0, -1), byHand: (x) => x.transpose(0, -1) },
-  { name: "swapaxes", inPlace: (x) => x.swapaxes_(0, 2), byHand: (x) => x.swapaxes(0, 2) },
+  {
+    name: "swapaxes",
+    inPlace: (x) => x.swapaxes_(0, 2),
+    byHand: (x) => x.swapaxes({ axis0: 2, axis1: 0 }),
+  },
   { name: "swapdims", inPlace: (x) => x.swapdims_(1, 2), byHand: (x) => x.swapdims(1, 2) },
   { name: "t", inPlace: (x) => x.t_(), byHand: (x) => x.t(), matrix: true },
   { name: "squeeze", inPlace: (x) => x.squeeze_(), byHand: (x) => x.squeeze() },

@@ -318,6 +318,8 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   transpose(self: T, dim0: number, dim1: number): T;
   transpose(self: T, named: { readonly dim0: number; readonly dim1: number }): T;
+  swapaxes(self: T, axis0: number, axis1: number): T;
+  swapaxes(self: T, named: { readonly axis0: number; readonly axis1: number }): T;
   t(self: T): T;
   T(self: T): T;
   mT(self: T): T;

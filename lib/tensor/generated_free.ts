@@ -855,9 +855,12 @@ export const transpose: {
   (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
 } = ops.transpose;
 /** Two dimensions exchanged, as `torch.transpose`. */
-export const swapaxes: typeof transpose = transpose;
-/** Two dimensions exchanged, as `torch.transpose`. */
 export const swapdims: typeof transpose = transpose;
+/** `transpose`, by NumPy's names of its arguments, as `torch.swapaxes`. */
+export const swapaxes: {
+  (self: Tensor, axis0: number, axis1: number): Tensor;
+  (self: Tensor, named: { readonly axis0: number; readonly axis1: number }): Tensor;
+} = ops.swapaxes;
 /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
 export const t: (self: Tensor) => Tensor = ops.t;
 /** All dimensions in reverse order, as the property `x.T`. */

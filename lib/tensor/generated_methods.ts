@@ -885,17 +885,17 @@ export interface TensorMethods<T> {
   /** transpose, whose layout this tensor adopts; returns this tensor. */
   transpose_(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
-  swapaxes(dim0: number, dim1: number): T;
-  /** Two dimensions exchanged, as `torch.transpose`. */
-  swapaxes(named: { readonly dim0: number; readonly dim1: number }): T;
-  /** swapaxes, whose layout this tensor adopts; returns this tensor. */
-  swapaxes_(dim0: number, dim1: number): T;
-  /** Two dimensions exchanged, as `torch.transpose`. */
   swapdims(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   swapdims(named: { readonly dim0: number; readonly dim1: number }): T;
   /** swapdims, whose layout this tensor adopts; returns this tensor. */
   swapdims_(dim0: number, dim1: number): T;
+  /** `transpose`, by NumPy's names of its arguments, as `torch.swapaxes`. */
+  swapaxes(axis0: number, axis1: number): T;
+  /** `transpose`, by NumPy's names of its arguments, as `torch.swapaxes`. */
+  swapaxes(named: { readonly axis0: number; readonly axis1: number }): T;
+  /** swapaxes, whose layout this tensor adopts; returns this tensor. */
+  swapaxes_(axis0: number, axis1: number): T;
   /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
   t(): T;
   /** t, whose layout this tensor adopts; returns this tensor. */

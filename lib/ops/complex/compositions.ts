@@ -8,6 +8,7 @@ import type { OpName } from "../generated.ts";
 export const COMPOSED: readonly OpName[] = [
   // views
   "transpose",
+  "swapaxes",
   "t",
   "T",
   "mT",

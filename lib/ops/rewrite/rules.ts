@@ -91,6 +91,7 @@ export const JOINT_RULES: readonly Rule[] = [
       "view",
       "permute",
       "transpose",
+      "swapaxes",
       "t",
       "unsqueeze",
       "squeeze",

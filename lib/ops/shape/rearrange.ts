@@ -27,11 +27,22 @@ const transpose = composeOp({
   name: "transpose",
   doc: "Two dimensions exchanged, as `torch.transpose`.",
   params: { self: required("tensor"), dim0: required("int"), dim1: required("int") },
-  exposure: { aliases: ["swapaxes", "swapdims"] },
+  exposure: { aliases: ["swapdims"] },
   inplace: "layout",
   infer: ({ self, dim0, dim1 }) => permuted(self, exchanged(self.shape.length, dim0, dim1)),
   compose: (o, { self, dim0, dim1 }) =>
     self.shape.length === 0 ? o.alias(self) : o.permute(self, exchanged(self.shape.length, dim0, dim1)),
+  samples: [{ args: [t(2, 3, 4), 0, -1] }, { args: [t(), 0, -1] }],
+  errors: [{ args: [t(2, 3), 0, 2], message: "Expected dim in [-2, 1]" }],
+});
+
+const swapaxes = composeOp({
+  name: "swapaxes",
+  doc: "`transpose`, by NumPy's names of its arguments, as `torch.swapaxes`.",
+  params: { self: required("tensor"), axis0: required("int"), axis1: required("int") },
+  inplace: "layout",
+  infer: ({ self, axis0, axis1 }) => permuted(self, exchanged(self.shape.length, axis0, axis1)),
+  compose: (o, { self, axis0, axis1 }) => o.transpose(self, axis0, axis1),
   samples: [{ args: [t(2, 3, 4), 0, -1] }, { args: [t(), 0, -1] }],
   errors: [{ args: [t(2, 3), 0, 2], message: "Expected dim in [-2, 1]" }],
 });
@@ -452,6 +463,7 @@ const unbind = composeOp({
 
 export const rearrange = {
   transpose,
+  swapaxes,
   t: tOp,
   T: reversed,
   mT,
