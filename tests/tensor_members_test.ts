@@ -191,14 +191,11 @@ Deno.test("a tensor that is written remains a leaf if it was one with a gradient
 });
 
 Deno.test("surplus arguments are errors, in compiled functions too", () => {
-  const { Normal, klDivergence } = distributions, { zeros_, ones_, eye_ } = nn.init;
+  const { Normal, klDivergence } = distributions;
   const calls: Readonly<Record<string, (...given: readonly unknown[]) => unknown>> = {
     klDivergence: (...given) =>
       Reflect.apply(klDivergence, null, [new Normal(0, 1), new Normal(1, 1), ...given]),
     manualSeed: (...given) => Reflect.apply(manualSeed, null, [1, ...given]),
-    zeros_: (...given) => Reflect.apply(zeros_, null, [ones([2]), ...given]),
-    ones_: (...given) => Reflect.apply(ones_, null, [ones([2]), ...given]),
-    eye_: (...given) => Reflect.apply(eye_, null, [ones([2, 2]), ...given]),
     detach_: (...given) => Reflect.apply(Tensor.prototype.detach_, ones([2]), given),
   };
   for (const [name, call] of Object.entries(calls)) {
@@ -207,6 +204,12 @@ Deno.test("surplus arguments are errors, in compiled functions too", () => {
       assertThrows(() => each({ zzz: 1 }), Error, `Expected no arguments for ${name}`);
     }
   }
+});
+
+Deno.test("constant initialisations may be callbacks of a list of parameters", () => {
+  const layer = new nn.Linear(2, 2);
+  [...layer.parameters()].forEach(nn.init.ones_);
+  assertEquals([...layer.parameters()].map((each) => each.sum().item()), [4, 2]);
 });
 
 Deno.test("messages of traced calls name the sizes of the call", () => {

@@ -5,7 +5,7 @@
 import { qr } from "../tensor/linalg.ts";
 import { DynError } from "../base/errors.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
-import { checkFunction, checkKind, refuseArguments, refuseChoice } from "../base/checked_input.ts";
+import { checkFunction, checkKind, refuseChoice } from "../base/checked_input.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import { randn, randperm } from "../tensor/generated_functions.ts";
@@ -103,15 +103,13 @@ export function constant_(
   return filled(tensor, () => tensor.fill_(val));
 }
 
-/** Fills a tensor with 0, as `torch.nn.init.zeros_`. */
-export function zeros_(tensor: Tensor, ...none: readonly never[]): Tensor {
-  refuseArguments("zeros_ after the tensor", none);
+/** Fills a tensor with 0, as `torch.nn.init.zeros_`. May be the callback of a list of parameters. */
+export function zeros_(tensor: Tensor): Tensor {
   return constant_(tensor, 0);
 }
 
 /** Fills a tensor with 1, as `torch.nn.init.ones_`. */
-export function ones_(tensor: Tensor, ...none: readonly never[]): Tensor {
-  refuseArguments("ones_ after the tensor", none);
+export function ones_(tensor: Tensor): Tensor {
   return constant_(tensor, 1);
 }
 
@@ -238,8 +236,7 @@ export function xavierNormal_(tensor: Tensor, ...given: GainArguments): Tensor {
 }
 
 /** Ones on the diagonal of a matrix, zeros elsewhere. */
-export function eye_(tensor: Tensor, ...none: readonly never[]): Tensor {
-  refuseArguments("eye_ after the tensor", none);
+export function eye_(tensor: Tensor): Tensor {
   const [rows = 0, columns = 0] = shapeOf(tensor, [2]);
   return fill(tensor, (at) => Math.floor(at / columns) === at % columns && at < rows * columns ? 1 : 0);
 }
