@@ -160,6 +160,28 @@ Deno.test("a changing number that is a position in a list has a version for each
   }
 });
 
+Deno.test("positions that are no integers, or lie before the beginning, are read as the language reads them", () => {
+  const positions = [0, undefined, 1, -1.5, null, NaN, -7, "1", -0.5, Infinity, -Infinity, true, undefined];
+  const programs: Readonly<Record<string, (list: number[], at: unknown) => unknown>> = {
+    "a slice": (list, at) => Reflect.apply(list.slice, list, [at]),
+    "a slice without a position": (list) => [list.slice(undefined), list.slice(-1.5), list.slice(NaN)],
+    "an element of a list": (list, at) => Reflect.apply(list.at, list, [at]),
+    "an element in memory": (list, at) => {
+      const numbers = new Int16Array(list);
+      return [numbers.at(-4), Reflect.apply(numbers.at, numbers, [at])];
+    },
+  };
+  for (const [name, program] of Object.entries(programs)) {
+    const f = compile((x: Tensor, list: number[], at: unknown) => [x.add(1).tolist(), program(list, at)], {
+      backend: "eager",
+    });
+    for (const [call, at] of positions.entries()) {
+      const list = [4, 1, 3, 2, 5].slice(0, call % 5), title = `${name}, call ${call} at ${at}`;
+      assertEquals(f(tensor([1]), list, at)[1], program(list, at), title);
+    }
+  }
+});
+
 Deno.test("batches of a long list are read by their places: one graph serves all, and no other element is read", () => {
   const list = Array.from({ length: 20_000 }, (_, i) => ({ row: [i, 1], label: i / 4 }));
   const program = (x: Tensor, i: number) => {

@@ -98,6 +98,7 @@ export function knownSize(m: Interpreter, object: BytesObject): number {
 
 /** Returns whether an object has an element, or a byte, at an index. */
 export function isWithin(m: Interpreter, object: BytesObject, index: number): boolean {
+  if (index < 0) return false;
   const size = sizeOf(m, object);
   if (size.kind !== "number") return index < knownSize(m, object);
   const isLess = binaryNumbers(m.output, "<", [constant(index), size]);

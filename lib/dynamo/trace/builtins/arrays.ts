@@ -228,7 +228,7 @@ const METHODS: Readonly<Record<string, ArrayMethod>> = {
   slice: (m, array, args, request) => {
     const [start] = args;
     const last = isPlainList(m, array) && start?.kind === "constant" && isMissing(args[1]) &&
-      lastElements(m, array, -Number(start.value));
+      lastElements(m, array, -integerOf(start));
     if (last) return newArray(m, last);
     const { length } = elementsOf(m, array);
     const from = position(args[0], length, 0), to = position(args[1], length, length);
