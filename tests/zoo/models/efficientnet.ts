@@ -160,5 +160,5 @@ export const efficientnet: Specimen = {
   },
   random: true,
   // The optimizer's state, the schedule's count of steps and then the rate are other than at first
-  counts: { forward: ONE, loss: ONE, step: { graphs: 4, breaks: 0, recompiles: 3 } },
+  counts: { forward: ONE, loss: ONE, step: { graphs: 3, breaks: 0, recompiles: 2 } },
 };
