@@ -497,5 +497,5 @@ export function elementlessLike(
   { device, layout }: Pick<Tensor, "device" | "layout">,
   missing?: () => Error,
 ): Tensor {
-  return new Tensor(new Storage(device, null, missing && { missing }), layout);
+  return new Tensor(new Storage(device, null, missing), layout);
 }

@@ -38,7 +38,7 @@ function unreadable(level: Level): DynError {
 export function elementOf(level: Level, whole: Tensor, of?: Tensor): Tensor {
   const [, ...shape] = whole.shape, [, ...strides] = whole.strides;
   const layout = layoutOf({ shape, strides, dtype: whole.dtype, device: whole.device });
-  const storage = of?.storage ?? new Storage(whole.device, null, { missing: () => unreadable(level) });
+  const storage = of?.storage ?? new Storage(whole.device, null, () => unreadable(level));
   const offset = whole.storageOffset(), element = new Tensor(storage, layout, offset);
   const entry = { level, layout, offset, whole }, known = byStorage.get(storage) ?? [];
   byElement.set(element, entry);

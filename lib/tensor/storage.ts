@@ -85,30 +85,24 @@ export class Storage implements Contents {
   /** Work that must be done before the memory is accessed. */
   #pending: PendingWork | null = null;
 
-  /**
-   * `missing` creates the error for reading a storage without memory; `extent`: the number of bytes that tensors may
-   * address, absent: all bytes of the memory.
-   */
-  constructor(
-    readonly device: DeviceName,
-    memory: Memory | null,
-    { missing, extent }: { readonly missing?: () => Error; readonly extent?: number } = {},
-  ) {
+  /** `missing` creates the error for reading a storage without memory. */
+  constructor(readonly device: DeviceName, memory: Memory | null, missing?: () => Error) {
     this.#memory = memory;
     this.#missing = missing;
-    this.#extent = extent;
   }
 
   /** Storage over memory that the creator owns and will `reclaim`; releasing it frees nothing. */
   static lent(device: DeviceName, memory: Memory, extent: number): Storage {
-    const storage = new Storage(device, memory, { extent });
+    const storage = new Storage(device, memory);
+    storage.#extent = extent;
     storage.#isLent = true;
     return storage;
   }
 
   /** Storage whose elements are the result of deferred work, which will `fill` it. */
   static promised(device: DeviceName, work: PendingWork, extent: number): Storage {
-    const storage = new Storage(device, null, { extent });
+    const storage = new Storage(device, null);
+    storage.#extent = extent;
     storage.#pending = work;
     if (watched !== null) watched.push(storage);
     return storage;
@@ -188,7 +182,7 @@ export class Storage implements Contents {
     return this.#memory !== null || this.#pending !== null;
   }
 
-  /** Number of bytes that tensors may address; undefined if nothing limits it, as without memory. */
+  /** Number of bytes that tensors may address, if the memory may have more; undefined without memory. */
   get extent(): number | undefined {
     return this.#extent ?? this.#memory?.byteLength;
   }
@@ -258,7 +252,8 @@ export function allocateStorage(
   byteLength: number,
   elements?: { readonly dtype: DType; readonly shape?: readonly number[] },
 ): Storage {
-  const storage = new Storage(device, allocate(device, byteLength, elements), { extent: byteLength });
+  const storage = new Storage(device, allocate(device, byteLength, elements));
+  storage.extent = byteLength;
   if (watched !== null) watched.push(storage);
   return storage;
 }
