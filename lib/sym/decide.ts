@@ -57,23 +57,16 @@ export function isAtMost(a: Dim, b: Dim): boolean {
  * calls must all run the program that each would have alone records the answer.
  */
 export function isPreferred(a: Dim, b: Dim): boolean {
-  const difference = sub(a, b);
-  if (typeof difference === "number") return difference <= 0;
-  const [lo, hi] = boundsOf(difference);
-  if (hi <= 0) return true;
-  if (lo > 0) return false;
+  const difference = sub(a, b), proven = provable("le", difference);
+  if (proven !== undefined) return proven;
   const outcome = hintOf(difference) <= 0;
-  const [first] = freeSymbols(difference);
-  if (first) deciderOf(first).prefer?.("le", [a, b], outcome);
+  deciderIn(difference).prefer?.("le", [a, b], outcome);
   return outcome;
 }
 
 /** a = b without a guard: true or false if provable, undefined if it depends on a symbol. */
 export function provablyEqual(a: Dim, b: Dim): boolean | undefined {
-  const difference = sub(a, b);
-  if (typeof difference === "number") return difference === 0;
-  const [lo, hi] = boundsOf(difference);
-  return lo > 0 || hi < 0 ? false : undefined;
+  return provable("eq", sub(a, b));
 }
 
 /** Returns the value of a size in the traced call. Records nothing. */
@@ -132,37 +125,40 @@ export function ask({ relation, left, right }: Question): boolean {
   return decide(relation, left, right);
 }
 
-function decide(relation: Relation, a: Dim, b: Dim): boolean {
-  const difference = sub(a, b);
+/** Returns whether a relation holds between a difference and 0 in all calls, or in none; undefined if it depends. */
+function provable(relation: Relation, difference: Dim): boolean | undefined {
   const [lo, hi] = boundsOf(difference);
   switch (relation) {
     case "eq":
       if (typeof difference === "number") return difference === 0;
-      if (lo > 0 || hi < 0) return false;
-      break;
+      return lo > 0 || hi < 0 ? false : undefined;
     case "lt":
-      if (hi < 0) return true;
-      if (lo >= 0) return false;
-      break;
+      return hi < 0 ? true : lo >= 0 ? false : undefined;
     case "le":
-      if (hi <= 0) return true;
-      if (lo > 0) return false;
-      break;
+      return hi <= 0 ? true : lo > 0 ? false : undefined;
     default:
-      relation satisfies never;
+      return relation satisfies never;
   }
-  if (typeof difference === "number") {
-    throw new InternalError(`Expected an expression but found ${difference}`);
-  }
-  const unbacked = unbackedOf(difference);
+}
+
+function decide(relation: Relation, a: Dim, b: Dim): boolean {
+  const difference = sub(a, b), proven = provable(relation, difference);
+  if (proven !== undefined) return proven;
+  const unbacked = typeof difference === "number" ? undefined : unbackedOf(difference);
   if (unbacked) return unbacked.decide(relation, [a, b]);
   const value = hintOf(difference);
   const outcome = relation === "eq" ? value === 0 : relation === "lt" ? value < 0 : value <= 0;
-  const [first] = freeSymbols(difference);
-  if (!first) throw new InternalError(`Expected a symbol in ${difference}`);
+  const decider = deciderIn(difference);
   asked?.push({ relation, left: a, right: b });
-  deciderOf(first).assume(relation, [a, b], outcome);
+  decider.assume(relation, [a, b], outcome);
   return outcome;
+}
+
+/** The decider of an expression's first symbol. */
+function deciderIn(d: Dim): Decider {
+  const [first] = freeSymbols(d);
+  if (!first) throw new InternalError(`Expected a symbol in ${d}`);
+  return deciderOf(first);
 }
 
 function unknownSize(d: Dim): DataDependentSize {
