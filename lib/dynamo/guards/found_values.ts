@@ -11,7 +11,7 @@ import { flagsText } from "./flags.ts";
 import { type Fact, functionName, hostLeafText } from "./guard.ts";
 import { type GuardReader, type RefusedCall, sizesIn, tensorAt } from "./guard_reader.ts";
 import { dimensionsMarked } from "../cache/dimension_marks.ts";
-import type { HostExpression, HostLeaf } from "../variables/host_number.ts";
+import { type HostExpression, type HostLeaf, operandsOf } from "../variables/host_number.ts";
 import { bytesClass } from "./bytes.ts";
 import { sourceText } from "../source.ts";
 
@@ -138,31 +138,15 @@ type Leaf = Exclude<HostLeaf, { kind: "called" | "shared" }>;
 function leavesOf(expression: HostExpression): Leaf[] {
   const found = new Map<string, Leaf>(), seen = new Set<HostExpression>();
   const visit = (each: HostExpression): void => {
-    switch (each.kind) {
-      case "shared":
-        if (seen.has(each)) return;
-        seen.add(each);
-        return visit(each.of);
-      case "element":
-        visit(each.at);
-        found.set(hostLeafText(each), each);
-        return;
-      case "source":
-      case "tensorSize":
-        found.set(`${sourceText(each.source)} ${hostLeafText(each)}`, each);
-        return;
-      case "literal":
-      case "called":
-        return;
-      case "binary":
-        visit(each.left);
-        return visit(each.right);
-      case "unary":
-        return visit(each.operand);
-      case "math":
-        return each.args.forEach(visit);
-      default:
-        return each satisfies never;
+    if (each.kind === "shared") {
+      if (seen.has(each)) return;
+      seen.add(each);
+      return visit(each.of);
+    }
+    operandsOf(each).forEach(visit);
+    if (each.kind === "element") found.set(hostLeafText(each), each);
+    if (each.kind === "source" || each.kind === "tensorSize") {
+      found.set(`${sourceText(each.source)} ${hostLeafText(each)}`, each);
     }
   };
   visit(expression);

@@ -7,7 +7,7 @@ import { hasKey, valueAtKey } from "../../base/collections.ts";
 import { isChanged } from "../codegen/effects.ts";
 import { indexIn, isIn } from "../guards/reader.ts";
 import { elementSource } from "../source.ts";
-import type { HostExpression } from "../variables/host_number.ts";
+import { type HostExpression, operandsOf } from "../variables/host_number.ts";
 import { isPassed, type ObjectValue, type Value } from "../variables/value.ts";
 import type { NumberValue } from "../variables/number_value.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -30,24 +30,8 @@ function changingKey(value: Value | undefined): ChangingKey | null {
 
 /** Returns whether guards can compute an index: from what exists before the call. */
 function isPlace(index: HostExpression): boolean {
-  switch (index.kind) {
-    case "source":
-    case "tensorSize":
-    case "literal":
-      return true;
-    case "binary":
-      return isPlace(index.left) && isPlace(index.right);
-    case "unary":
-      return isPlace(index.operand);
-    case "math":
-      return index.args.every(isPlace);
-    case "called":
-    case "element":
-    case "shared":
-      return false;
-    default:
-      return index satisfies never;
-  }
+  const { kind } = index;
+  return kind !== "called" && kind !== "element" && kind !== "shared" && operandsOf(index).every(isPlace);
 }
 
 /** The element of a list so far behind an index that may differ between calls; null: the index must be known. */

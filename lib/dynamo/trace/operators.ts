@@ -6,7 +6,7 @@ import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
 import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/instruction.ts";
 import { breakGraph, throwsAsPlain } from "../break_reasons.ts";
-import type { HostBinary } from "../variables/host_number.ts";
+import { HOST_OPERATORS, isHostBinary } from "../variables/host_number.ts";
 import { binaryNumbers, numberIsTruthy, unaryNumber } from "../variables/numbers.ts";
 import {
   constant,
@@ -138,31 +138,6 @@ function settled(m: Interpreter, value: PrimitiveValue): ConstantValue {
   return breakGraph("tensorItem", "an element is computed with");
 }
 
-const HOST_OPERATORS = new Set([
-  "+",
-  "-",
-  "*",
-  "/",
-  "%",
-  "**",
-  "&",
-  "|",
-  "^",
-  "<<",
-  ">>",
-  ">>>",
-  "<",
-  "<=",
-  ">",
-  ">=",
-  "===",
-  "!==",
-]);
-
-function isHostBinary(operator: string): operator is HostBinary {
-  return HOST_OPERATORS.has(operator);
-}
-
 /** Comparisons of an element with a constant stay in the graph. */
 function itemArithmetic(m: Interpreter, operator: string, a: PrimitiveValue, b: PrimitiveValue): Value {
   const isSize = [a, b].some((each) => each.kind === "item" && (each.number?.dim ?? null) !== null);
@@ -194,13 +169,17 @@ function compute(
   b: Primitive,
 ): Primitive {
   try {
-    // The operands are primitives, so the operators below run no code of the program.
-    const operation = OPERATIONS.get(operator);
-    invariant(typeof operation === "function", `Expected the operator ${operator}`);
-    return primitive(Reflect.apply(operation, undefined, [a, b])).value;
+    return computeBinary(operator, a, b);
   } catch (error) {
     return throwsAsPlain(error, "");
   }
+}
+
+/** The same; throws what the language throws. It runs no code of the program. */
+export function computeBinary(operator: BinaryOperator, a: Primitive, b: Primitive): Primitive {
+  const operation = OPERATIONS.get(operator);
+  invariant(typeof operation === "function", `Expected the operator ${operator}`);
+  return primitive(Reflect.apply(operation, undefined, [a, b])).value;
 }
 
 /** ===; objects are identical if their values are. */
@@ -401,7 +380,8 @@ export function unary(m: Interpreter, operator: UnaryOperator, value: Value, the
   }
 }
 
-function computeUnary(operator: "-" | "+" | "~", value: Primitive): Primitive {
+/** Applies `-`, `+` or `~` to a known primitive. */
+export function computeUnary(operator: "-" | "+" | "~", value: Primitive): Primitive {
   if (typeof value === "symbol") return breakGraph("throws", "Cannot convert a Symbol value to a number");
   if (typeof value === "bigint") {
     return operator === "-"

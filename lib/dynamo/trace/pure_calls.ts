@@ -5,8 +5,8 @@
  */
 import { BreakSignal } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import type { BinaryOperator, Instruction, JumpCondition, KeyOperand } from "../bytecode/instruction.ts";
-import { applyBinary, isHostMath } from "../variables/host_number.ts";
+import type { BinaryOperator, Instruction, KeyOperand } from "../bytecode/instruction.ts";
+import { isHostMath } from "../variables/host_number.ts";
 import {
   constant,
   isCallable,
@@ -22,6 +22,7 @@ import {
 import { loadFree } from "./free_variables.ts";
 import { loadGlobal } from "./globals.ts";
 import { Frame, type Interpreter } from "./interpreter.ts";
+import { computeBinary, computeUnary, jumps } from "./operators.ts";
 
 /** Shorter lists are traced, callback by callback, so that a graph may break in one. */
 export const LONG = 64;
@@ -207,7 +208,9 @@ export class PureCalls {
           pc = instruction.target;
           break;
         case "jumpIf":
-          if (meets(instruction.condition, get(instruction.test))) pc = instruction.target;
+          if (jumps(m, instruction.condition, valueOf(get(instruction.test))) === true) {
+            pc = instruction.target;
+          }
           break;
         case "return":
           return get(instruction.src);
@@ -268,11 +271,9 @@ function unary(operator: Extract<Instruction, { op: "unary" }>["operator"], valu
     case "typeof":
       return value instanceof ObjectValue ? refuse() : typeof value;
     case "-":
-      return -numberIn(value);
     case "+":
-      return numberIn(value);
     case "~":
-      return ~numberIn(value);
+      return computeUnary(operator, numberIn(value));
     default:
       return operator satisfies never;
   }
@@ -281,60 +282,8 @@ function unary(operator: Extract<Instruction, { op: "unary" }>["operator"], valu
 function binary(operator: BinaryOperator, left: Known, right: Known): Known {
   if (operator === "===") return left === right;
   if (operator === "!==") return left !== right;
-  if (!isNumeric(left) || !isNumeric(right)) return refuse();
-  const isText = typeof left === "string" && typeof right === "string";
-  switch (operator) {
-    case "+":
-      return typeof left === "string" || typeof right === "string"
-        ? String(left) + String(right)
-        : Number(left) + Number(right);
-    case "==":
-      return left == right;
-    case "!=":
-      return left != right;
-    case "<":
-      return isText ? left < right : Number(left) < Number(right);
-    case "<=":
-      return isText ? left <= right : Number(left) <= Number(right);
-    case ">":
-      return isText ? left > right : Number(left) > Number(right);
-    case ">=":
-      return isText ? left >= right : Number(left) >= Number(right);
-    case "-":
-    case "*":
-    case "/":
-    case "%":
-    case "**":
-    case "&":
-    case "|":
-    case "^":
-    case "<<":
-    case ">>":
-    case ">>>":
-      return applyBinary(operator, Number(left), Number(right));
-    case "in":
-    case "instanceof":
-      return refuse();
-    default:
-      return operator satisfies never;
+  if (operator === "in" || operator === "instanceof" || !isNumeric(left) || !isNumeric(right)) {
+    return refuse();
   }
-}
-
-function meets(condition: JumpCondition, value: Known): boolean {
-  switch (condition) {
-    case "truthy":
-      return isTruthy(value);
-    case "falsy":
-      return !isTruthy(value);
-    case "nullish":
-      return value === null || value === undefined;
-    case "notNullish":
-      return value !== null && value !== undefined;
-    case "undefined":
-      return value === undefined;
-    case "notUndefined":
-      return value !== undefined;
-    default:
-      return condition satisfies never;
-  }
+  return computeBinary(operator, left, right);
 }

@@ -29,30 +29,33 @@ export function shared(of: HostExpression): SharedExpression | null {
   };
 }
 
+/** The expressions from which one is computed; a shared one is computed by itself. */
+export function operandsOf(expression: HostExpression): readonly HostExpression[] {
+  switch (expression.kind) {
+    case "binary":
+      return [expression.left, expression.right];
+    case "unary":
+      return [expression.operand];
+    case "element":
+      return [expression.at];
+    case "math":
+      return expression.args;
+    case "called":
+    case "shared":
+    case "source":
+    case "tensorSize":
+    case "literal":
+      return [];
+    default:
+      return expression satisfies never;
+  }
+}
+
 function partsOf(expression: HostExpression): Set<SharedExpression> {
   const found = new Set<SharedExpression>();
   const visit = (each: HostExpression): void => {
-    switch (each.kind) {
-      case "shared":
-        found.add(each);
-        return;
-      case "binary":
-        visit(each.left);
-        return visit(each.right);
-      case "unary":
-        return visit(each.operand);
-      case "element":
-        return visit(each.at);
-      case "math":
-        return each.args.forEach(visit);
-      case "called":
-      case "source":
-      case "tensorSize":
-      case "literal":
-        return;
-      default:
-        each satisfies never;
-    }
+    if (each.kind === "shared") found.add(each);
+    else operandsOf(each).forEach(visit);
   };
   visit(expression);
   return found;
@@ -103,7 +106,10 @@ const BINARY = {
   "!==": true,
 } as const satisfies Record<HostBinary, true>;
 
-/** Returns whether a text is an operator of `HostBinary`. */
+/** These operators. */
+export const HOST_OPERATORS: readonly string[] = Object.keys(BINARY);
+
+/** Returns whether a text is one. */
 export function isHostBinary(text: string): text is HostBinary {
   return Object.hasOwn(BINARY, text);
 }
@@ -182,25 +188,12 @@ export function hostText(
 
 /** The first call in an expression; null if it is the same for the same arguments. */
 export function callIn(expression: HostExpression): HostCall | null {
-  switch (expression.kind) {
-    case "called":
-      return expression.call;
-    case "shared":
-    case "source":
-    case "tensorSize":
-    case "literal":
-      return null;
-    case "binary":
-      return callIn(expression.left) ?? callIn(expression.right);
-    case "unary":
-      return callIn(expression.operand);
-    case "element":
-      return callIn(expression.at);
-    case "math":
-      return expression.args.map(callIn).find((call) => call !== null) ?? null;
-    default:
-      return expression satisfies never;
+  if (expression.kind === "called") return expression.call;
+  for (const operand of operandsOf(expression)) {
+    const call = callIn(operand);
+    if (call !== null) return call;
   }
+  return null;
 }
 
 /** Returns whether an expression is an integer in all calls, as far as its operators tell. */
@@ -211,25 +204,8 @@ export function isWholeNumber(expression: HostExpression): boolean {
 
 /** Returns whether an expression reads numbers in memory. */
 export function readsElements(expression: HostExpression): boolean {
-  switch (expression.kind) {
-    case "element":
-      return true;
-    case "shared":
-      return expression.readsElements;
-    case "binary":
-      return readsElements(expression.left) || readsElements(expression.right);
-    case "unary":
-      return readsElements(expression.operand);
-    case "math":
-      return expression.args.some(readsElements);
-    case "called":
-    case "source":
-    case "tensorSize":
-    case "literal":
-      return false;
-    default:
-      return expression satisfies never;
-  }
+  if (expression.kind === "shared") return expression.readsElements;
+  return expression.kind === "element" || operandsOf(expression).some(readsElements);
 }
 
 /** A number as source text; negative ones in parentheses, so that they can be operands of `**` and member access. */
@@ -242,18 +218,5 @@ export function numberText(value: number): string {
  * Returns the number of nodes of an expression, counting shared ones each time they are printed; stops at `limit`.
  */
 export function expressionSize(expression: HostExpression, limit: number): number {
-  switch (expression.kind) {
-    case "binary": {
-      const left = expressionSize(expression.left, limit);
-      return left >= limit ? left : 1 + left + expressionSize(expression.right, limit - left);
-    }
-    case "unary":
-      return 1 + expressionSize(expression.operand, limit);
-    case "element":
-      return 1 + expressionSize(expression.at, limit);
-    case "math":
-      return expression.args.reduce((n, a) => n >= limit ? n : n + expressionSize(a, limit - n), 1);
-    default:
-      return 1;
-  }
+  return operandsOf(expression).reduce((n, each) => n >= limit ? n : n + expressionSize(each, limit - n), 1);
 }

@@ -52,8 +52,11 @@ function isArrayLike(m: Interpreter, source: Value): source is ObjectValue {
 /** The items of a list without an iterator; null for all other values. */
 export function itemsByIndex(m: Interpreter, source: Value): Value[] | null {
   if (!isArrayLike(m, source)) return null;
-  const length = Number(lengthOfArrayLike(m, source).value);
-  return Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED);
+  return byIndex(m, source, lengthOfArrayLike(m, source));
+}
+
+function byIndex(m: Interpreter, source: ObjectValue, length: ConstantValue): Value[] {
+  return Array.from({ length: Number(length.value) }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED);
 }
 
 /** Models `Array.from`. */
@@ -61,18 +64,15 @@ export function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
   const [source = UNDEFINED, given, self] = request.args;
   const isList = isArrayLike(m, source), isArray = !isCallable(request.self) || request.self.real === Array;
   const callback = given && !isUndefined(given) ? callbackOf(given) : null;
-  const size = isList && !(isArray && callback) ? [lengthOfArrayLike(m, source)] : [];
-  return ofReceiver(m, size, request, (list) => {
+  const length = isList && !(isArray && callback) ? lengthOfArrayLike(m, source) : null;
+  return ofReceiver(m, length ? [length] : [], request, (list) => {
     const known = callback && isList && isArray ? fromLength(m, source, callback) : null;
     if (known) return filled(list, known);
     if (callback) {
       const args = [list, callback, ...self ? [self] : []];
       return m.callInternal(isList ? "mapArrayLike" : "mapIterable", { ...request, self: source, args });
     }
-    if (isList) {
-      const length = Number(size[0]?.value);
-      return filled(list, Array.from({ length }, (_, i) => m.plainProperty(source, `${i}`) ?? UNDEFINED));
-    }
+    if (isList && length) return filled(list, byIndex(m, source, length));
     collect(m, source, (items) => m.complete(request.completion, filled(list, items)));
     return PUSHED;
   });
