@@ -159,7 +159,51 @@ function cycles(all: readonly Edge[]): string[] {
   return found;
 }
 
+/** The code of a file without its comments. */
+const codeOf = (text: string): string => text.replaceAll(/\/\*[^]*?\*\/|(?<![:"'])\/\/.*/g, "");
+
+/** An import, re-export or dynamic import of all that a file exports. */
+const WHOLE = /(?:\*(?:\s+as\s+\w+)?\s+from\s*|import\(\s*)"(\.[^"]+)"/g;
+
+/** A function, class or constant that a file exports. */
+const EXPORTED_VALUE = /^export (?:abstract )?(?:async )?(?:function\*?|class|const|let) ([\w$]+)/gm;
+
+/**
+ * The functions, classes and constants that are exported by a file of lib or backends although no other file names
+ * them, as `file: name`. Files that another one imports or exports as a whole are left out.
+ */
+function lonelyExports(texts: ReadonlyMap<string, string>): string[] {
+  const whole = new Set<string>(), naming = new Map<string, number>();
+  for (const [file, text] of texts) {
+    const code = codeOf(text);
+    for (const [, to = ""] of code.matchAll(WHOLE)) {
+      whole.add(new URL(to, `file:///${file}`).pathname.slice(1));
+    }
+    for (const name of new Set(code.match(/[\w$]+/g))) naming.set(name, (naming.get(name) ?? 0) + 1);
+  }
+  return [...texts].filter(([file]) => /^(lib|backends)\//.test(file) && !whole.has(file)).flatMap((
+    [file, text],
+  ) =>
+    [...text.matchAll(EXPORTED_VALUE)].flatMap(([, name = ""]) =>
+      naming.get(name) === 1 ? [`${file}: ${name}`] : []
+    )
+  );
+}
+
 const ALL = await edges();
+
+Deno.test("functions, classes and constants are exported only where another file names them", () => {
+  const texts = filesBelow(ROOT).map((file) => [file, Deno.readTextFileSync(new URL(file, ROOT))] as const);
+  assertEquals(lonelyExports(new Map(texts)), []);
+  const sample = lonelyExports(
+    new Map([
+      ["lib/a.ts", 'export const used = 1, x = 2;\nexport function lonely() {}\nexport * from "./b.ts";'],
+      ["lib/b.ts", "export class Public {}"],
+      ["lib/c.ts", 'import { used } from "./a.ts"; // lonely\nlog(used);'],
+    ]),
+  );
+  assertEquals(sample, ["lib/a.ts: lonely"]);
+});
 
 Deno.test("folders import only folders before them", () => {
   assertEquals(ALL.map(complaint).filter((text) => text !== undefined), []);

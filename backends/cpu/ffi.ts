@@ -9,7 +9,7 @@ import { messageOf } from "../../lib/base/errors.ts";
 import { discardBroken } from "./object_cache.ts";
 
 /** A native function that takes one pointer: the only kind that compiled programs export. */
-export type NativeCall = (argument: Deno.PointerValue) => void;
+type NativeCall = (argument: Deno.PointerValue) => void;
 
 /**
  * Number of iterations of libgomp's spin loop before idle OpenMP threads sleep: about 0.1 ms. By default they spin

@@ -9,7 +9,7 @@ import { Block, type BlockMemory } from "../memory/block_pool.ts";
 import { Findable } from "../memory/live_set.ts";
 
 /** An address in another address space than the host's, such as WebAssembly's memory. */
-export interface MemoryPlace {
+interface MemoryPlace {
   readonly memory: object;
   readonly address: number;
 }

@@ -34,7 +34,7 @@ const MACHINE = isGranted({ name: "sys", kind: "systemMemoryInfo" })
   : { total: Infinity, swapTotal: 0 };
 
 /** The source of a pool's buffers. */
-export interface HostBuffers {
+interface HostBuffers {
   /** Creates a block of this many bytes. Throws RangeError if there is no room, as the runtime does. */
   readonly make: (bytes: number) => HostBlock;
   readonly discard: (blocks: readonly HostBlock[]) => void;

@@ -42,7 +42,7 @@ export interface Source {
 }
 
 /** Counts since the process started. */
-export interface CacheCounters {
+interface CacheCounters {
   /** Libraries taken from disk. */
   readonly hits: number;
   /** Libraries compiled. */

@@ -29,7 +29,7 @@ const now = performance.now.bind(performance);
 type Step = "wasm" | "requested" | "cached" | "compiled";
 
 /** The work at which a kind of programs is worth a compiler, and the names of its counters. */
-export interface TierPolicy {
+interface TierPolicy {
   /** Milliseconds of work after the first call, which also loads code, from which on native code is wanted. */
   readonly hot: number;
   /** Milliseconds of a first call from which on native code is wanted without a second call. */

@@ -6,7 +6,7 @@
 import { dirname } from "node:path";
 
 /** The checked metadata of a file. */
-export type Owned = Pick<Deno.FileInfo, "uid" | "gid" | "mode">;
+type Owned = Pick<Deno.FileInfo, "uid" | "gid" | "mode">;
 
 const WRITABLE_BY_GROUP = 0o020, WRITABLE_BY_ALL = 0o002, STICKY = 0o1000;
 

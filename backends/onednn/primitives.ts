@@ -22,7 +22,7 @@ export interface Operand {
 }
 
 /** The operation of a primitive. */
-export interface PrimitiveCall {
+interface PrimitiveCall {
   readonly kind: keyof typeof KINDS;
   readonly operands: readonly Operand[];
   readonly result: { readonly role: keyof typeof ROLES; readonly shape: readonly number[] };

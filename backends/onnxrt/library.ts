@@ -21,7 +21,7 @@ export class OrtTensor {
 }
 
 /** A loaded model. */
-export interface OrtSession {
+interface OrtSession {
   loadModel(
     buffer: ArrayBuffer,
     byteOffset: number,

@@ -29,7 +29,7 @@ export function isSupportedType(dtype: DType): boolean {
 }
 
 /** A dense tensor's memory, and what to do after ONNX Runtime has written to it. */
-export interface OrtView {
+interface OrtView {
   readonly tensor: OrtTensor;
   readonly takeBack: () => void;
 }

@@ -8,7 +8,7 @@ import { type IntegerType, MISC, OP, SIMD, TYPE, type WasmType } from "./opcodes
 const scratch = new DataView(new ArrayBuffer(8));
 
 /** Iterations of a loop: instructions that push integers of its counter's type. */
-export interface LoopRange {
+interface LoopRange {
   readonly from: () => void;
   readonly to: () => void;
   readonly step: number;

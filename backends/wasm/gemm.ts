@@ -68,7 +68,7 @@ export const GEMM_PARAMS = [
 const PACK_PARAMS = ["a", "aRow", "aColumn", "m", "k", "to"] as const;
 
 /** Numbers of the functions in a module. */
-export interface GemmFunctions {
+interface GemmFunctions {
   readonly gemm: number;
   readonly packAll: number;
 }

@@ -23,7 +23,7 @@ import { JOB_PARAMS } from "./pool.ts";
 import { isWide, type LaneValue, partOf, type Parts, vectorsOf } from "./values.ts";
 
 /** Facts about a kernel before it is written. */
-export interface KernelFacts {
+interface KernelFacts {
   readonly program: Program;
   /** The range of an index expression. */
   readonly bounds: (index: Dim) => Bounds;

@@ -6,7 +6,7 @@ import type { MemoryKind } from "./binary.ts";
 import type { Code, JobPool } from "./pool.ts";
 
 /** Caches modules between processes, since writing one takes as long as many calls. */
-export interface LibraryStore {
+interface LibraryStore {
   /** A module that an earlier process wrote. */
   take(pool: JobPool, name: string): Code | undefined;
   keep(pool: JobPool, name: string, bytes: Uint8Array<ArrayBuffer>): void;

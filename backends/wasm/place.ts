@@ -11,7 +11,7 @@ import type { Lanes } from "./lanes.ts";
 import type { LaneValue } from "./values.ts";
 
 /** Number of elements of values at a point: all lanes equal, four elements, or one in lane 0. */
-export type Width = "equal" | "four" | "one";
+type Width = "equal" | "four" | "one";
 
 /** A point in a kernel. */
 export interface Place {

@@ -8,7 +8,7 @@ import type { WasmMemory } from "./memory.ts";
 export const JOB_PARAMS = ["description", "from", "to", "scratch"] as const;
 
 /** A function of a module with these parameters. */
-export type JobFunction = (description: number, from: number, to: number, scratch: number) => void;
+type JobFunction = (description: number, from: number, to: number, scratch: number) => void;
 
 /** A loaded module. */
 export interface Code {

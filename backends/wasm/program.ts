@@ -21,7 +21,7 @@ import { type ThreadPool, wasmPool } from "./threads.ts";
 import { writeForm } from "./write_form.ts";
 
 /** Options besides the pool. */
-export interface WasmOptions {
+interface WasmOptions {
   /** Whether the engine's multiply-adds are taken to round once; tested by default. */
   readonly fuses?: boolean;
 }

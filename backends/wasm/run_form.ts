@@ -141,7 +141,7 @@ function scratchOf(
 }
 
 /** A run whose operands are in place. */
-export interface Ready {
+interface Ready {
   readonly run: Run;
   /** Addresses by buffer; the run's own, unless operands live elsewhere in the memory. */
   readonly addresses: readonly number[];

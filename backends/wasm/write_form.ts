@@ -17,7 +17,7 @@ import { wasmTarget } from "./target.ts";
 type LoopsStep = Extract<StepKind, { readonly kind: "loops" }>;
 
 /** The context of writing a module. */
-export interface Writing {
+interface Writing {
   /** Every size is below this. */
   readonly limit: number;
   readonly fuses: boolean;

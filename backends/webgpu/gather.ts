@@ -15,7 +15,7 @@ import type { ShaderWriter } from "./print/statements.ts";
 import type { TileElement, TileOperand, TileProduct, TileResult } from "./tile_product.ts";
 
 /** The context of a gather. */
-export interface GatherSetting {
+interface GatherSetting {
   readonly w: ShaderWriter;
   readonly bindings: Bindings;
   readonly call: ConvolutionOp;

@@ -11,7 +11,7 @@ import { sizeClass } from "../memory/size_class.ts";
 import type { Visible } from "../memory/weak_entries.ts";
 
 /** A storage buffer. */
-export class BufferBlock extends Block {
+class BufferBlock extends Block {
   constructor(readonly buffer: GPUBuffer, readonly bufferId: number) {
     super();
   }
@@ -31,7 +31,7 @@ export class WebGpuMemory extends Findable implements BlockMemory<BufferBlock> {
 }
 
 /** The services of the device that buffers need. */
-export interface BufferOwner {
+interface BufferOwner {
   /** Returns whether a new buffer is valid: queries the device and waits. Undefined if waiting is not possible. */
   readonly isValid: (buffer: GPUBuffer) => boolean | undefined;
   /** Submits all work that refers to buffers. */

@@ -17,7 +17,7 @@ export interface ShaderSource {
 export type DeviceLimits = Readonly<Record<string, number>>;
 
 /** Shaders that threads compile. */
-export interface CompileJob {
+interface CompileJob {
   readonly sources: readonly ShaderSource[];
   /** State words, indexed by `WORD`. */
   readonly words: SharedArrayBuffer;

@@ -38,7 +38,7 @@ interface Share {
 }
 
 /** How pipelines are created. */
-export interface PipelineOptions {
+interface PipelineOptions {
   readonly device: GPUDevice;
   /** Limits requested from the device. */
   readonly limits: DeviceLimits;

@@ -41,7 +41,7 @@ export interface TileProduct {
   readonly columns: TileOperand;
 }
 
-export interface RowTilesSetting {
+interface RowTilesSetting {
   readonly bindings: Bindings;
   /** Maximum number of features of results. */
   readonly features: number;

@@ -14,7 +14,7 @@ const WIDEST = 32;
 const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
 
 /** One of the two operands. */
-export interface StageSetting {
+interface StageSetting {
   readonly operand: TileOperand;
   readonly name: "a" | "b";
   /** First row of A or column of B of this tile, and their number. */

@@ -32,7 +32,7 @@ export interface Touched {
 }
 
 /** The memory accesses of a product. */
-export interface FourSetting {
+interface FourSetting {
   readonly program: Program;
   readonly placement: Placement;
   readonly statements: readonly Statement[];

@@ -5,14 +5,14 @@
  */
 
 /** Equal pieces of the same length, one after another. */
-export interface Stretch {
+interface Stretch {
   readonly start: number;
   readonly period: number;
   readonly count: number;
 }
 
 /** When a stretch is worth outlining. */
-export interface Worth {
+interface Worth {
   /** Minimum number of calls in a piece; shorter ones are combined. */
   readonly least: number;
   /** Minimum length of pieces after combining short ones. */

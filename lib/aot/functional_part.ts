@@ -16,7 +16,7 @@ import { exampleOf } from "./examples.ts";
 import { listOf, moduleOf, outsideSymbols, type PartNodes, type PreparedPart } from "./graph_part.ts";
 
 /** Options of compiling a part. */
-export interface FunctionalPartOptions {
+interface FunctionalPartOptions {
   readonly compile: GraphCompiler;
   /** Values whose memory belongs to the program. */
   readonly own: ReadonlySet<Node>;

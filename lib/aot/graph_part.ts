@@ -27,7 +27,7 @@ export interface PreparedPart {
 }
 
 /** How sizes and inputs of a part are represented. */
-export interface PartForm {
+interface PartForm {
   /** Returns the replacement of a symbol. */
   readonly replace: (symbol: Sym) => Dim;
   /** Symbols that are inputs, as they appear in the new graph. */

@@ -24,7 +24,7 @@ const CHAIN_LIMIT = 100;
 const SPREAD = { times: 8, bytes: 1 << 22 } as const;
 
 /** The cost class of a node. */
-export type NodeKind = "pointwise" | "view" | "reduction" | "random" | "expensive" | "other";
+type NodeKind = "pointwise" | "view" | "reduction" | "random" | "expensive" | "other";
 
 /** Classifies nodes, with memoisation. */
 export class Classifier {

@@ -39,7 +39,7 @@ import { type CallRegion, traceForward } from "./trace.ts";
 const definitionOf = (target: string) => findTarget(target)?.definition;
 
 /** The regions of one captured graph. */
-export class Regions {
+class Regions {
   readonly #variants = new Map<Region, Map<string, RegionVariant | null>>();
   /** Whether a call saves values for its gradient, whether one was differentiated, and whether updates run last. */
   readonly seen = { keeps: false, differentiated: false, updates: false };

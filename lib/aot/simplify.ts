@@ -15,7 +15,7 @@ import type { JointGraph } from "./joint.ts";
 import { SHORT_ROW_SUMS } from "./row_sums.ts";
 
 /** All passes in order. */
-export const JOINT_PASSES: readonly GraphPass[] = [
+const JOINT_PASSES: readonly GraphPass[] = [
   deadCode(keepsEffects),
   patterns("rewrite_joint_patterns", { rules: JOINT_RULES, part: "joint_rules", kept: keepsEffects }),
   COMMON_SUBEXPRESSIONS,

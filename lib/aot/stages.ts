@@ -172,7 +172,7 @@ function stagesOf(captured: GraphModule, backend: GraphBackend, ends: ReadonlySe
 }
 
 /** Groups of nodes, and the earlier nodes that each recomputes. */
-export interface Grouping {
+interface Grouping {
   readonly groups: readonly Group[];
   readonly repeated: readonly (readonly Node[])[];
   readonly late: ReadonlyMap<Node, readonly LateBinding[]>;

@@ -192,7 +192,7 @@ const savedLayout: Codec<SavedLayout> = union<SavedLayout>({
 });
 
 /** The parts of a compiled backward that are not code. */
-export type BackwardFacts = Omit<CompiledBackward, "run" | "functional">;
+type BackwardFacts = Omit<CompiledBackward, "run" | "functional">;
 
 const numberSet: Codec<ReadonlySet<number>> = {
   write: (values) => [...values],

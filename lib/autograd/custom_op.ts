@@ -55,7 +55,7 @@ export interface AutogradOptions {
 }
 
 /** The batch of a call, for ops that register how they run over one. */
-export interface OpBatchInfo {
+interface OpBatchInfo {
   readonly batchSize: number;
   readonly randomness: "error" | "different" | "same";
 }
@@ -299,7 +299,7 @@ function runKernel({ name, kernels }: Known, args: readonly unknown[]): unknown 
 }
 
 /** Results of an op without elements, and whether they are a list. */
-export interface FakeResults {
+interface FakeResults {
   readonly tensors: readonly Tensor[];
   readonly isList: boolean;
 }

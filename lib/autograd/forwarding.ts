@@ -5,7 +5,7 @@
 import { AccumulateGrad, type Edge, forwarded, type Node } from "./node.ts";
 
 /** A result, and the one that it replaces. */
-export interface StandInResult {
+interface StandInResult {
   readonly of: Edge;
   readonly is: Edge;
 }

@@ -36,7 +36,7 @@ export class NotFunctional extends DynError {
 }
 
 /** State shared by an alias set. */
-export class FunctionalStorage {
+class FunctionalStorage {
   /** Incremented by each write through any alias. */
   version = 0;
   /** Number of writes while gradients were recorded. */
@@ -188,7 +188,7 @@ export function isFunctional(value: unknown): value is FunctionalTensor {
 }
 
 /** A call of the captured program. */
-export interface FunctionalCall extends OpCall<FunctionalTensor> {
+interface FunctionalCall extends OpCall<FunctionalTensor> {
   /** Whether the result is written into the first tensor. */
   readonly inplace: boolean;
 }

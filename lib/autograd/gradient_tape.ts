@@ -46,7 +46,7 @@ export interface Seed<T> {
 }
 
 /** The arguments of `differentiate`. Values are distinguished by identity. */
-export interface Differentiation<T extends TensorLike> {
+interface Differentiation<T extends TensorLike> {
   readonly api: OpApi<T>;
   readonly tape: readonly TapeEntry<T>[];
   readonly seeds: readonly Seed<T>[];

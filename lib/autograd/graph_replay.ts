@@ -95,7 +95,7 @@ const hasElements = ({ outs }: RecordedCall<GraphValue>): boolean =>
   outs.some(({ shape }) => !shape.includes(0));
 
 /** Appends the call of a random op. */
-export type RandomCalls = (replay: GraphReplay, call: OpCall<GraphValue>) => Results;
+type RandomCalls = (replay: GraphReplay, call: OpCall<GraphValue>) => Results;
 
 /** Appends the call of a region; null: the region's calls are replayed instead. */
 export type RegionCalls = (

@@ -47,7 +47,7 @@ function placesOf(entry: OpEntry, args: TensorArgs): Place[] {
 }
 
 /** Options for calls that write in place. */
-export interface OpNodeOptions {
+interface OpNodeOptions {
   /** Replaces the tensor that the call overwrites by its former elements. */
   readonly before?: { readonly target: Tensor; readonly copy: Tensor };
 }

@@ -11,7 +11,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { gradientEdge, Node, setHistory } from "./node.ts";
 
 /** Receives gradients, null for tensors without, and returns as many. */
-export type GradientWatch = (grads: readonly (Tensor | null)[]) => readonly (Tensor | null)[];
+type GradientWatch = (grads: readonly (Tensor | null)[]) => readonly (Tensor | null)[];
 
 /** Returns tensors that require grad as results of one node called `name`, through which their gradients pass. */
 export function passedThrough(

@@ -10,7 +10,7 @@ import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
 /** Stores a tensor in another form, and restores it. */
-export interface SavedTensorHooks<P = unknown> {
+interface SavedTensorHooks<P = unknown> {
   pack(tensor: Tensor): P;
   unpack(packed: P): Tensor;
 }

@@ -12,7 +12,7 @@ import type { Constant, SharedOp } from "./shared_ops.ts";
 import { SHARED } from "./tape_definitions.ts";
 
 /** The destination of replayed calls. */
-export interface Replaying {
+interface Replaying {
   readonly builder: GraphBuilder;
   readonly core: OpApi<GraphValue>;
   readonly recorder: Recorder;

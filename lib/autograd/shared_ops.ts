@@ -16,7 +16,7 @@ export function isConstant(value: unknown): value is Constant {
 export type SharedRun = (...args: readonly unknown[]) => readonly unknown[];
 
 /** A call that computes the gradient of another one, without its tensor. */
-export interface TransposedCall {
+interface TransposedCall {
   readonly op: SharedOp;
   /** The arguments after the tensor. */
   readonly rest: readonly Constant[];

@@ -9,7 +9,7 @@ import type { FunctionContext } from "./function.ts";
 import { isConstant, registerSharedOp, type SharedOp } from "./shared_ops.ts";
 
 /** Properties of an op besides its function. */
-export type Transposing =
+type Transposing =
   & Pick<SharedOp, "transposed">
   & Partial<Pick<SharedOp, "mostJoined" | "isCopy" | "runInPlace">>;
 

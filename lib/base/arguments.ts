@@ -15,7 +15,7 @@ export type Trailing<O, K extends readonly (keyof O)[]> = Partial<
 >;
 
 /** Names of arguments in order, and of those that may only be given by name. */
-export interface ArgumentNames<O> {
+interface ArgumentNames<O> {
   readonly positional: readonly (keyof O & string)[];
   readonly named: readonly (keyof O & string)[];
 }

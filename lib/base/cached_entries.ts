@@ -21,7 +21,7 @@ export interface CacheArtifacts {
 }
 
 /** Stores texts by kind and key. All methods throw if the system denies access. */
-export interface EntryStore {
+interface EntryStore {
   /** Returns whether the settings enable the cache. */
   isOn(): boolean;
   /** Returns the text of a key; null: there is none; "damaged": the file was incomplete and has been deleted. */

@@ -243,7 +243,7 @@ export function dtypeOfArray(data: ArrayBufferView): DType | undefined {
 }
 
 /** A part of a buffer; default: all of it. */
-export interface HostPart {
+interface HostPart {
   readonly byteOffset?: number | undefined;
   /** In elements. */
   readonly length?: number;

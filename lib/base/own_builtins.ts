@@ -50,7 +50,7 @@ function ownDescriptor(object: object, key: PropertyKey): PropertyDescriptor | u
 }
 
 /** A builtin object as it was. Lists are walked by index: iterators may be what was replaced. */
-export interface Original {
+interface Original {
   readonly object: object;
   readonly keys: readonly PropertyKey[];
   readonly descriptors: PropertyDescriptor[];

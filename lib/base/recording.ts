@@ -78,7 +78,7 @@ export interface Compilation {
 }
 
 /** The interface for stages. */
-export interface Recording {
+interface Recording {
   /** Returns whether any recorder is active. */
   active(): boolean;
   /** Returns whether any recorder wants an artifact of one of these names. */

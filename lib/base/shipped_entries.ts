@@ -4,7 +4,7 @@
  */
 
 /** The location of shipped entries. */
-export interface Shipment {
+interface Shipment {
   /** Whether they are what this version of dyn would compute. */
   readonly isCurrent: () => boolean;
   /** One line per entry: its key, a tab, its text. */

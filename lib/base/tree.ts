@@ -14,7 +14,7 @@ export type TreeSpec =
   | { readonly kind: "map"; readonly keys: readonly unknown[]; readonly items: readonly TreeSpec[] };
 
 /** Leaves and the structure that held them. */
-export interface Flattened {
+interface Flattened {
   readonly leaves: readonly unknown[];
   readonly spec: TreeSpec;
 }

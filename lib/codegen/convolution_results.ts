@@ -13,7 +13,7 @@ import { nestOf } from "./nests.ts";
 import { sideBySide } from "./split_products.ts";
 
 /** Records the body of such loops, which stores each result once or, if it `repeats`, more often; returns their axes. */
-export interface ResultLoops {
+interface ResultLoops {
   readonly record: (
     o: Recorder,
     store: (at: readonly Dim[], value: Value) => void,

@@ -16,7 +16,7 @@ import type { Found } from "./row_chain.ts";
 import { isSame, type RowBlock } from "./row_form.ts";
 
 /** A block of rows, and the number of columns of its scores. */
-export interface CausalBlock {
+interface CausalBlock {
   /** One past its last row. */
   readonly end: Dim;
   readonly columns: Dim;

@@ -4,7 +4,7 @@ import { ceilDiv, type Dim, floorDiv, mul, product } from "../sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel } from "../loops/ir.ts";
 
 /** The product [batch, rows, depth] · [batch, depth, columns]. */
-export interface ProductSizes {
+interface ProductSizes {
   readonly batch: number;
   readonly rows: number;
   readonly columns: number;

@@ -15,14 +15,14 @@ export type Plain = Exclude<Statement, { readonly kind: "loop" | "masked" | "sto
 type Store = Extract<Statement, { readonly kind: "store" }>;
 
 /** A reduction of the elements of a row. */
-export interface RowReduction {
+interface RowReduction {
   readonly id: ValueId;
   readonly op: ReductionOp;
   readonly value: ValueId;
 }
 
 /** The symbols and buffers of loops over rows. */
-export interface RowSetting {
+interface RowSetting {
   readonly row: Sym;
   readonly key: Sym;
   readonly columns: Dim;

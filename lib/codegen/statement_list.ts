@@ -15,7 +15,7 @@ export interface PartialResult {
 }
 
 /** A reduction, and the type of the values that it compares or combines. */
-export interface Combining {
+interface Combining {
   readonly op: ReductionOp;
   readonly dtype: ValueType;
   readonly operand: ValueType;

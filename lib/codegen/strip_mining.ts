@@ -19,7 +19,7 @@ import type { Axis, Loop } from "../loops/ir.ts";
 import { substituteIndices } from "../loops/nest.ts";
 
 /** A loop in parts. */
-export interface StripMined {
+interface StripMined {
   /** Counter of the parts. */
   readonly axis: Axis;
   /** The loop over one of the parts, the last of which may be shorter. */

@@ -10,7 +10,7 @@ import type { Side } from "./winograd_matrices.ts";
 export type CallSupport = LibraryCall | "none";
 
 /** The parts of a call that the library runs. */
-export interface LibraryCall {
+interface LibraryCall {
   /** Whether operands may be computed as they are read; otherwise by kernels of their own. */
   readonly prologues: boolean;
   /** Whether the epilogue runs on parts as they are finished; otherwise it is a kernel of its own. */
@@ -21,7 +21,7 @@ export interface LibraryCall {
 export const ALONE: LibraryCall = { prologues: false, epilogue: false };
 
 /** The tiling of a product of matrices. */
-export interface Tiles {
+interface Tiles {
   readonly rows: number;
   readonly columns: number;
   /** Number of tiles that fills a large device; with fewer, the depth of a product may be split. */
@@ -33,7 +33,7 @@ export interface Tiles {
 }
 
 /** Sizes of products whose first operands are computed on the fly, as far as known. */
-export interface ComputedSizes {
+interface ComputedSizes {
   /** Elements of an operand, over all matrices, and whether those above a diagonal are zero. */
   readonly elements: number;
   readonly causal: boolean;

@@ -13,7 +13,7 @@ import { pointwise } from "./vectorise.ts";
 const LINE = 16, LEAST_COLUMNS = 64;
 
 /** The transposed copy of an operand. */
-export interface Transposed {
+interface Transposed {
   readonly view: BufferView;
   readonly copy: Kernel;
 }

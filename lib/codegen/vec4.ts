@@ -25,7 +25,7 @@ import { axisOf } from "./strip_mining.ts";
 export type Access = "uniform" | "four" | "apart";
 
 /** Properties of the statements of four neighbours. */
-export interface Neighbours {
+interface Neighbours {
   /** Values of the loop that are not the same for all of them. */
   readonly varying: ReadonlySet<ValueId>;
   /** Values of the loop that differ between the neighbours. */

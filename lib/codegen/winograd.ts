@@ -25,7 +25,7 @@ import {
 } from "./winograd_matrices.ts";
 
 /** How a convolution is transformed. */
-export interface Transforms {
+interface Transforms {
   readonly side: Side;
   readonly temporary: MakeTemporary;
   readonly kernelBuffers: number;

@@ -46,7 +46,7 @@ export class ListDataset<S> implements Dataset<S> {
 showAsText(ListDataset.prototype);
 
 /** Returns a dataset unchanged, and a list as a dataset. Throws DynError for anything else. */
-export function datasetOf<S>(given: Indexed<S>): Dataset<S> {
+function datasetOf<S>(given: Indexed<S>): Dataset<S> {
   if (isList(given)) return new ListDataset(given);
   if (typeof given === "object" && given !== null && "get" in given && "length" in given) return given;
   refuseValue("a dataset, with get() and length, or a list", given);

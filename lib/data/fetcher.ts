@@ -7,7 +7,7 @@ import { defaultCollate, defaultConvert } from "./collate.ts";
 import type { Dataset } from "./dataset.ts";
 
 /** The dataset, and how its samples are batched. */
-export interface Batching<S, B> {
+interface Batching<S, B> {
   /** Samples by index; null for iterable datasets. */
   readonly dataset: Dataset<S> | null;
   /** Creates a batch of samples; null for the default. */

@@ -170,7 +170,7 @@ class ProgressLine {
 }
 
 /** The state of a loop. */
-export interface ProgressState {
+interface ProgressState {
   readonly done: number;
   readonly seconds: number;
   readonly postfix: string;

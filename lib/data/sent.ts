@@ -16,7 +16,7 @@ export type SentValue =
   | { readonly kind: "plain"; readonly value: unknown };
 
 /** A value, and the buffers that are transferred to the other thread with it. */
-export interface SentMessage {
+interface SentMessage {
   readonly value: SentValue;
   readonly transferred: readonly ArrayBuffer[];
 }

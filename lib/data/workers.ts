@@ -21,12 +21,12 @@ import { workerModules } from "./worker_modules.ts";
 export { serve } from "./worker_thread.ts";
 
 /** An error thrown in a worker; its cause has the worker's stack. */
-export class WorkerError extends DynError {
+class WorkerError extends DynError {
   override readonly name: string = "WorkerError";
 }
 
 /** The settings of workers. */
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly count: number;
   /** Number of batches that each worker prefetches. */
   readonly prefetch: number;

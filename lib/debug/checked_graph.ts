@@ -23,7 +23,7 @@ import { reportFault } from "./fault_report.ts";
 import { accuracyFault, type AmbientState, type Stage, withAmbientState } from "./repro/case.ts";
 
 /** The parts of a checked graph. */
-export interface CheckedParts {
+interface CheckedParts {
   readonly compiled: CompiledFunction;
   /** The graph before any backend changed it. */
   readonly reference: GraphModule;

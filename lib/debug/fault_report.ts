@@ -26,7 +26,7 @@ export function currentTitle(): string {
 }
 
 /** The failure to report. */
-export interface FaultReport {
+interface FaultReport {
   readonly found: ReproCase;
   readonly fault: Fault;
   /** The name of the graph's function. */

@@ -59,7 +59,7 @@ function createRun(root: string): string {
 }
 
 /** Returns the root of debug folders: `DYN_COMPILE_DEBUG`, unless its value only switches them on. */
-export function debugRoot(): string {
+function debugRoot(): string {
   const asked = environmentVariable("DYN_COMPILE_DEBUG") ?? "";
   return asked === "" || asked === "1" || asked === "0" ? "dyn_compile_debug" : asked;
 }

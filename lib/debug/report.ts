@@ -9,7 +9,7 @@ import reportScript from "./pages/report.js" with { type: "text" };
 import type { TracedCompile, TracedProcess } from "./trace_format.ts";
 
 /** Counts for the summary of a report. */
-export interface ReportCounts {
+interface ReportCounts {
   readonly processes: number;
   readonly compiles: number;
   readonly graphs: number;

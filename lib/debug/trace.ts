@@ -67,7 +67,7 @@ function createLog(folder: string): { readonly log: Deno.FsFile; readonly stem: 
 }
 
 /** A recorder whose files accept further lines. */
-export interface TraceRecorder extends Recorder {
+interface TraceRecorder extends Recorder {
   write(line: TraceLine): void;
 }
 

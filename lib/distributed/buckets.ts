@@ -26,7 +26,7 @@ interface Bucket {
 }
 
 /** Options of averaging. */
-export interface BucketOptions {
+interface BucketOptions {
   readonly group: ProcessGroup;
   /** Maximum number of bytes of a bucket, unless a single parameter is larger. */
   readonly bytes: number;

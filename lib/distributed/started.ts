@@ -7,7 +7,7 @@ import type { Connection, GroupCall, Pending } from "./transport.ts";
 import { Work } from "./work.ts";
 
 /** A call, its name, and the bytes of the tensors that this rank sends or receives, whichever is more. */
-export interface NamedCall {
+interface NamedCall {
   readonly name: string;
   readonly bytes: number;
   readonly call: Omit<GroupCall, "ended">;

@@ -87,7 +87,7 @@ export interface Connection {
 }
 
 /** A library that connects processes. */
-export interface Transport {
+interface Transport {
   readonly name: string;
   /** Returns whether the library's launcher has started this process. */
   isLaunched(): boolean;

@@ -56,7 +56,7 @@ export function validatedArguments<R extends object>(
 export type OneForm<F extends string, V> = { readonly [K in F]?: V | null | undefined };
 
 /** The arguments of a call, with the one form that is given of a parameter that has several. */
-export type WithForm<A, F extends string, V> = A & { readonly form: F; readonly value: V };
+type WithForm<A, F extends string, V> = A & { readonly form: F; readonly value: V };
 
 /**
  * Returns the arguments of `owner`, and the one of `forms` that is given. Throws DynError for unknown names, and if

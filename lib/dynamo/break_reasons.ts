@@ -338,7 +338,7 @@ export function breakReason({ kind, detail }: BreakCause, stack: readonly UserFr
 }
 
 /** The classes of the errors that the engine throws. */
-export const ENGINE_ERRORS = [TypeError, RangeError, SyntaxError, ReferenceError, URIError] as const;
+const ENGINE_ERRORS = [TypeError, RangeError, SyntaxError, ReferenceError, URIError] as const;
 
 /** An error thrown by the engine: its class and message, and nothing else. */
 export interface EngineError {

@@ -25,7 +25,7 @@ const PROGRAM = "program.json", WEIGHTS = "weights.safetensors";
 const heldKind = oneOf<HeldKind>("parameter", "buffer", "constant");
 
 /** The code that a backend has generated for a program's graph. */
-export interface WrittenCode {
+interface WrittenCode {
   readonly backend: string;
   /** The dependencies of the code besides the graph. */
   readonly identity: string;
@@ -77,7 +77,7 @@ function formOf(
 }
 
 /** A program that was read, with the code of its file. */
-export interface ReadProgram {
+interface ReadProgram {
   readonly parts: ExportedParts;
   readonly code: ReadCode | null;
 }

@@ -22,7 +22,7 @@ export type Chosen<A extends readonly unknown[], P extends Positions> = P extend
   : { -readonly [K in keyof P]: P[K] extends number ? Chosen<A, P[K]> : never };
 
 /** The arguments of a call, with those to differentiate replaced. */
-export interface Primals {
+interface Primals {
   readonly args: readonly unknown[];
   readonly tensors: readonly Tensor[];
   /** Whether gradients reach the given arguments: not under `noGrad`. */
@@ -89,7 +89,7 @@ function requiresGradIn(value: unknown): boolean {
 }
 
 /** The result of a function, and its auxiliary output. */
-export interface WithAuxiliary {
+interface WithAuxiliary {
   readonly value: unknown;
   readonly auxiliary: unknown;
 }

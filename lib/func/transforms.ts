@@ -131,7 +131,7 @@ function settled(value: Tensor, isInner: boolean): Tensor {
 }
 
 /** Returns auxiliary output without the history of its transform. */
-export function settledTree(auxiliary: unknown, isInner: boolean): unknown {
+function settledTree(auxiliary: unknown, isInner: boolean): unknown {
   if (auxiliary === undefined) return undefined;
   return mapTree(auxiliary, (leaf) => isTensor(leaf) ? settled(leaf, isInner) : leaf, isTensor);
 }
@@ -303,7 +303,7 @@ export function linearize<A extends readonly unknown[]>(
 }
 
 /** A function that is linear around primals. */
-export interface Linearized {
+interface Linearized {
   readonly value: unknown;
   readonly push: (...tangents: readonly unknown[]) => unknown;
   readonly auxiliary: unknown;

@@ -14,7 +14,7 @@ import { environmentVariable } from "../base/permissions.ts";
 import type { GraphBackend } from "./backend.ts";
 
 /** Options of a registered backend. */
-export interface BackendOptions {
+interface BackendOptions {
   /** Debug backends are listed only on request. */
   readonly debug?: boolean;
   /** The URL of the module that registers it, so that repros can do so too. */

@@ -7,7 +7,7 @@ import type { GraphModule } from "./graph_module.ts";
 import type { Graph, Node } from "./node.ts";
 
 /** How an engine is measured. */
-export interface EngineComparison {
+interface EngineComparison {
   /** Returns a text that identifies the engine and the machine's code around it; times are cached by it. */
   identity(): string;
   /**

@@ -28,7 +28,7 @@ export function isHigherOrder({ op, target }: Node): boolean {
 type Values = readonly unknown[];
 
 /** A function over lists of values. */
-export type ListFunction = (...values: Values) => Values;
+type ListFunction = (...values: Values) => Values;
 
 /** Access to tensors for control flow. */
 export interface RegionAccess {

@@ -510,7 +510,7 @@ export function forEachNode(argument: Argument, visit: (node: Node) => void): vo
 }
 
 /** A leaf of an argument tree. */
-export type ArgumentLeaf = Exclude<
+type ArgumentLeaf = Exclude<
   Argument,
   readonly Argument[] | { readonly [key: string]: Argument }
 >;

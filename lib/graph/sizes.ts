@@ -60,7 +60,7 @@ export interface SizeBinding {
 }
 
 /** The interface of run-time values that bind sizes: eager tensors implement it. */
-export interface SizedValue {
+interface SizedValue {
   readonly shape: readonly Dim[];
   stride?(): readonly number[];
   storageOffset?(): number;

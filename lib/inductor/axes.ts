@@ -28,7 +28,7 @@ export interface Strided {
 }
 
 /** One common axis and the axes it came from. */
-export interface Match {
+interface Match {
   readonly axis: Axis;
   readonly left: Sym;
   readonly right: Sym;

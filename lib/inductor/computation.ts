@@ -102,7 +102,7 @@ export function newAxis(size: Dim, name: string): Axis {
   return { symbol: symbol(name, { kind: "axis", size }, [0, Math.max(0, upper)]), size };
 }
 
-export interface ComputationOptions {
+interface ComputationOptions {
   readonly id: number;
   readonly order: number;
   readonly target: BufferOperand;
@@ -223,7 +223,7 @@ export function contribution(
 }
 
 /** Returns whether an index depends on data. */
-export function hasValueSymbol(index: Dim): boolean {
+function hasValueSymbol(index: Dim): boolean {
   for (const s of freeSymbols(index)) {
     if (s.node.kind === "symbol" && s.node.role.kind === "value") return true;
   }

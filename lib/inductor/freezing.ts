@@ -18,7 +18,7 @@ import type { Storage } from "../tensor/storage.ts";
 import { isTensor, modes, Tensor } from "../tensor/tensor.ts";
 
 /** A graph in two parts: cached values, and the work of each call. */
-export interface FrozenParts {
+interface FrozenParts {
   /** From inputs that the program holds to the cached tensors. */
   readonly kept: GraphModule;
   /** Indices of the graph inputs that `kept` takes. */
@@ -31,7 +31,7 @@ export interface FrozenParts {
 type Definitions = (target: string) => OpDefinition | undefined;
 
 /** Separates the work that depends on held inputs alone; null if there is none. */
-export function frozenParts(module: GraphModule, definitionOf: Definitions): FrozenParts | null {
+function frozenParts(module: GraphModule, definitionOf: Definitions): FrozenParts | null {
   const { graph, signature } = module;
   if (signature?.role !== "inference") return null;
   const written = new Set(signature.mutatedInputs.map(({ input }) => input));

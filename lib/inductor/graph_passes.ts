@@ -17,7 +17,7 @@ import {
 import { INDUCTOR_RULES } from "../ops/rewrite/rules.ts";
 
 /** All passes in order. */
-export const INDUCTOR_PASSES: readonly GraphPass[] = [
+const INDUCTOR_PASSES: readonly GraphPass[] = [
   deadCode(),
   COMMON_SUBEXPRESSIONS,
   patterns("rewrite_patterns", { rules: INDUCTOR_RULES, part: "graph_rules" }),
@@ -27,7 +27,7 @@ export const INDUCTOR_PASSES: readonly GraphPass[] = [
 ];
 
 /** Options of the clean-up. */
-export interface CleanOptions {
+interface CleanOptions {
   /** Outputs before this index have memory of their own; default: none. */
   readonly ownResults?: number | undefined;
   /** Called with the graph after each pass that changed it. */

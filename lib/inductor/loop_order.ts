@@ -71,7 +71,7 @@ function costOf(group: Group, isAtMost: Compare): Cost | undefined {
 }
 
 /** The chosen order. */
-export interface LoopOrder {
+interface LoopOrder {
   readonly outer: readonly Axis[];
   readonly inner: readonly Axis[];
   readonly vector: "outer" | "inner" | "none";

@@ -59,7 +59,7 @@ const asPrecise = (call: ExternOp): ExternOp =>
   "groups" in call && config.inductor.convolutionPrecision === "high" ? { ...call, fast: true } : call;
 
 /** Compiles a graph that others call, once for all calls. */
-export type RegionCompiler = (region: Region, name: string) => CompiledGraph;
+type RegionCompiler = (region: Region, name: string) => CompiledGraph;
 
 /** One entry of the graph's output list. */
 export type OutputValue =
@@ -71,7 +71,7 @@ export type OutputValue =
   | { readonly kind: "size"; readonly size: Dim };
 
 /** The result of lowering. */
-export interface LoweredGraph {
+interface LoweredGraph {
   readonly storages: readonly Storage[];
   readonly jobs: readonly Job[];
   readonly outputs: readonly OutputValue[];

@@ -10,7 +10,7 @@ import type { Group, Member } from "./group.ts";
 import type { Storage } from "./tensors.ts";
 
 /** The decisions of a whole program. */
-export interface Placements extends Placement {
+interface Placements extends Placement {
   /** Buffers that live in another buffer's memory. */
   readonly aliases: ReadonlyMap<BufferId, BufferId>;
 }

@@ -14,7 +14,7 @@ import type { Label, Storage } from "./tensors.ts";
 import type { WorkPlan } from "./work_plan.ts";
 
 /** A call of a region. */
-export interface RegionCall {
+interface RegionCall {
   /** The operands of the region's placeholders. */
   readonly inputs: readonly (BufferOperand | undefined)[];
   readonly label: Label;

@@ -21,7 +21,7 @@ import {
 import type { Dim } from "../sym/expr.ts";
 
 /** The origin of a buffer, and its visibility. */
-export type StorageRole =
+type StorageRole =
   /** A placeholder's memory. */
   | { readonly kind: "input"; readonly input: number }
   /** Made by the program. */

@@ -156,7 +156,7 @@ export interface ClassSource {
 }
 
 /** One form of a program: its kernels correspond to those of the other forms by position. */
-export interface ProgramForm {
+interface ProgramForm {
   /** Name of the choice of loop cuts. */
   readonly name: string;
   readonly program: Program;

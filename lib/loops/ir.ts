@@ -83,7 +83,7 @@ export interface Carried {
  * The body runs once for each member of a team, on the iterations from the counter to `end`; both are multiples of
  * `grain`, or the ends of the loop.
  */
-export interface TeamPart {
+interface TeamPart {
   readonly end: Sym;
   readonly grain: number;
 }

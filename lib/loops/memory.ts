@@ -53,7 +53,7 @@ export function placedTemporaries(
   }));
 }
 
-export interface MemoryPlan {
+interface MemoryPlan {
   /** Byte offset of each lifetime. */
   readonly offsets: readonly Dim[];
   readonly arenaBytes: Dim;

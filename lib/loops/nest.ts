@@ -31,7 +31,7 @@ import {
 } from "./record.ts";
 
 /** Options for recording a lowering. */
-export interface NestOptions {
+interface NestOptions {
   readonly name: string;
   readonly loader?: Loader;
   readonly origins?: readonly string[];
@@ -305,7 +305,7 @@ export function coefficientOf(index: Dim, of: Sym): Dim | undefined {
 }
 
 /** Returns whether a predicate holds for all index expressions of the statements, nested ones included. */
-export const everyIndex = (body: readonly Statement[], holds: (index: Dim) => boolean): boolean =>
+const everyIndex = (body: readonly Statement[], holds: (index: Dim) => boolean): boolean =>
   allOf(body).every((s) => !("index" in s) || holds(s.index));
 
 /** Rewrites all index expressions. */

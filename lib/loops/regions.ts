@@ -99,7 +99,7 @@ export function uniqueNames<T extends { readonly name: string }>(named: readonly
 }
 
 /** How calls are expanded. */
-export interface Expansion {
+interface Expansion {
   /** The program whose kernels replace the calls of one; by default the program itself, expanded. */
   readonly inner?: (program: Program) => Program;
   /** Returns whether a call is expanded; by default all are. */

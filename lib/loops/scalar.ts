@@ -6,13 +6,13 @@
 import { type DType, isFloat, isInteger, type ValueType } from "../base/dtype.ts";
 
 /** Result type of an operation: that of its operands, bool, or the type of as many bits ("bits"). */
-export type ResultRule = "same" | "bool" | "bits";
+type ResultRule = "same" | "bool" | "bits";
 
 /**
  * The operand types of an operation. `word` is int32 and int64, whose bits are those of a float; `single` is float32,
  * `random` int32.
  */
-export type OperandKind =
+type OperandKind =
   | "float"
   | "single"
   | "number"
@@ -24,7 +24,7 @@ export type OperandKind =
   | "word";
 
 /** Properties of an operation. */
-export interface ScalarOpInfo {
+interface ScalarOpInfo {
   readonly arity: 1 | 2 | 3;
   readonly operands: OperandKind;
   readonly result: ResultRule;
@@ -42,7 +42,7 @@ const TEST = { result: "bool" } as const, BITS = { result: "bits", weight: 0 } a
 const DIVISION = { weight: 4 }, FUNCTION = { weight: 16 }, LONG = { weight: 40 };
 
 /** Operations of one operand. */
-export type UnaryOpName =
+type UnaryOpName =
   | "neg"
   | "abs"
   | "sign"
@@ -86,7 +86,7 @@ export type UnaryOpName =
   | "floatToBfloat";
 
 /** Operations of two operands. */
-export type BinaryOpName =
+type BinaryOpName =
   | "add"
   | "sub"
   | "mul"
@@ -113,7 +113,7 @@ export type BinaryOpName =
   | "shr";
 
 /** Operations of three operands. */
-export type TernaryOpName = "fma" | "random";
+type TernaryOpName = "fma" | "random";
 
 /** Name of an operation of the vocabulary. */
 export type ScalarOpName = UnaryOpName | BinaryOpName | TernaryOpName;

@@ -9,7 +9,7 @@ import { InternalError } from "../base/errors.ts";
 import type { Axis, BufferView, Kernel, LoopKernel, Program, Statement } from "./ir.ts";
 
 /** A program, and the values of its sizes over those of the original program. */
-export interface WithSizeArguments {
+interface WithSizeArguments {
   readonly program: Program;
   readonly sizes: readonly Dim[];
 }

@@ -16,7 +16,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 
 /** Projections of queries, keys and values. */
-export interface Projections {
+interface Projections {
   /** [embedDim, embedDim], [embedDim, kdim] and [embedDim, vdim]. */
   readonly weights: readonly [q: Tensor, k: Tensor, v: Tensor];
   /** [3 · embedDim] */
@@ -27,7 +27,7 @@ export interface Projections {
 }
 
 /** The operands and options of attention, batch first. */
-export interface Attended {
+interface Attended {
   /** [N, L, embedDim], [N, S, kdim] and [N, S, vdim]. */
   readonly inputs: readonly [query: Tensor, key: Tensor, value: Tensor];
   readonly numHeads: number;
@@ -138,7 +138,7 @@ export function attend(projections: Projections, attended: Attended): [Tensor, T
 }
 
 /** Required arguments of multiHeadAttentionForward. */
-export interface AttentionForward {
+interface AttentionForward {
   /** [L, N, embedDim], or [L, embedDim] without a batch. */
   readonly query: Tensor;
   readonly key: Tensor;
@@ -157,7 +157,7 @@ export interface AttentionForward {
 }
 
 /** Options of multiHeadAttentionForward. */
-export interface AttentionForwardOptions {
+interface AttentionForwardOptions {
   readonly training?: boolean;
   readonly keyPaddingMask?: Tensor | null;
   readonly needWeights?: boolean;

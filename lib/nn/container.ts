@@ -17,7 +17,7 @@ export interface Layer extends Module {
 }
 
 /** Arguments of `pop` by name. */
-export interface PopOptions {
+interface PopOptions {
   /** The index of what is removed, as PyTorch calls it; default -1, the last. */
   readonly key?: number | undefined;
 }

@@ -47,7 +47,7 @@ export interface ConvTransposeOptions extends KernelOptions {
 }
 
 /** Required arguments of every convolution. */
-export interface KernelSizes {
+interface KernelSizes {
   readonly inChannels: number;
   readonly outChannels: number;
   readonly kernelSize: Sizes;

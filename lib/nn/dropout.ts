@@ -8,7 +8,7 @@ import type { InplaceOptions } from "./inplace.ts";
 import { Module } from "./module.ts";
 
 /** Options of dropout layers. */
-export interface DropoutLayerOptions extends InplaceOptions {
+interface DropoutLayerOptions extends InplaceOptions {
   readonly p?: number;
 }
 

@@ -15,7 +15,7 @@ export interface LinearOptions extends Placement {
 }
 
 /** Sizes of a linear layer. */
-export interface LinearSizes {
+interface LinearSizes {
   readonly inFeatures: number;
   readonly outFeatures: number;
 }
@@ -65,7 +65,7 @@ export class Linear extends Module {
 export class NonDynamicallyQuantizableLinear extends Linear {}
 
 /** Sizes of a bilinear layer. */
-export interface BilinearSizes {
+interface BilinearSizes {
   readonly in1Features: number;
   readonly in2Features: number;
   readonly outFeatures: number;

@@ -170,7 +170,7 @@ export class BCELoss extends WeightedLoss {
 }
 
 /** Options of BCEWithLogitsLoss. */
-export interface LogitsOptions extends BinaryOptions {
+interface LogitsOptions extends BinaryOptions {
   readonly posWeight?: Tensor | null;
 }
 

@@ -66,7 +66,7 @@ const UNCLONABLE: symbol = Symbol.for("A module, which module.clone() copies,");
 export const ALL_MODULES: { hooks: RegisteredHooks<Module> | null } = { hooks: null };
 
 /** Compiles a forward function; set once by the compiler layer, so that `module.compile()` works. */
-export type ForwardCompiler = (module: Module, options: object) => (...args: unknown[]) => unknown;
+type ForwardCompiler = (module: Module, options: object) => (...args: unknown[]) => unknown;
 let forwardCompiler: ForwardCompiler | undefined;
 
 /** Sets how `module.compile(options)` compiles. */

@@ -211,7 +211,7 @@ interface NeighbouringChannels {
 }
 
 /** Options of local response normalisation. */
-export interface LocalResponseOptions {
+interface LocalResponseOptions {
   readonly alpha?: number;
   readonly beta?: number;
   readonly k?: number;
@@ -305,7 +305,7 @@ export class LayerNorm extends Module {
 }
 
 /** Options of root mean square normalisation. */
-export interface RMSNormOptions extends Placement {
+interface RMSNormOptions extends Placement {
   readonly eps?: number | null;
   readonly elementwiseAffine?: boolean;
 }

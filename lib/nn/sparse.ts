@@ -31,7 +31,7 @@ export interface EmbeddingOptions extends TableOptions, Placement {
 }
 
 /** Sizes of an embedding. */
-export interface EmbeddingSizes {
+interface EmbeddingSizes {
   readonly numEmbeddings: number;
   readonly embeddingDim: number;
 }
@@ -138,7 +138,7 @@ const EMBEDDING = {
 } as const;
 
 /** Options of tables with existing rows. */
-export interface PretrainedOptions extends TableOptions {
+interface PretrainedOptions extends TableOptions {
   /** Whether the rows are frozen; default true. */
   readonly freeze?: boolean;
 }

@@ -9,7 +9,7 @@ import type { OpApi } from "./generated.ts";
 import { ALL_OPS } from "./table.ts";
 
 /** Makes a call with the caller's arguments. */
-export type OpCaller<T> = (definition: OpDefinition, given: readonly unknown[]) => T | readonly T[];
+type OpCaller<T> = (definition: OpDefinition, given: readonly unknown[]) => T | readonly T[];
 
 /** All ops; each becomes a function at its first use, since most users of an instance need few of them. */
 class OpFunctions {

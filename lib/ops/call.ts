@@ -14,7 +14,7 @@ import type { OpDefinition } from "./definition.ts";
 import type { ArgsOf, ArgumentTypes, Param, ParamKind, Params } from "./params.ts";
 
 /** Type guard for values that represent tensors in the caller's world. */
-export type TensorPredicate<T> = (value: unknown) => value is T;
+type TensorPredicate<T> = (value: unknown) => value is T;
 
 /** One resolved argument of any kind. */
 export type Argument<T> = ArgumentTypes<T>[ParamKind] | null;
@@ -111,7 +111,7 @@ export function parseCall<T>(
 }
 
 /** The arguments of a call without trailing undefined ones, which count as absent. */
-export function withoutTrailing(given: readonly unknown[]): readonly unknown[] {
+function withoutTrailing(given: readonly unknown[]): readonly unknown[] {
   let count = given.length;
   while (count > 0 && given[count - 1] === undefined) count--;
   return count === given.length ? given : given.slice(0, count);

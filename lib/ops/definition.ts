@@ -112,7 +112,7 @@ export type Gradient<P extends Params> =
 /**
  * Gradients from that of the first result, for ops whose other results have none. Without one there are no gradients.
  */
-export interface SingleRule<P extends Params> {
+interface SingleRule<P extends Params> {
   readonly saves: readonly string[];
   /** Written with ops, hence differentiable itself. */
   single<T extends TensorLike>(o: OpApi<T>, grad: T, context: GradientContext<P, T>): Gradients<P, T>;
@@ -161,7 +161,7 @@ export type SampleArgument =
   };
 
 /** A call that must fail, with a part of its message. */
-export interface ErrorSample extends Sample {
+interface ErrorSample extends Sample {
   readonly message: string;
 }
 
@@ -183,7 +183,7 @@ export const INTERNAL = { method: false, free: false } as const satisfies Exposu
 export const FUNCTIONAL = { ...INTERNAL, namespaces: ["nn.functional"] } as const satisfies Exposure;
 
 /** The description of an op apart from its implementation and gradient. */
-export interface OpDescription<P extends Params = Params> {
+interface OpDescription<P extends Params = Params> {
   /** Public name, in camelCase. */
   readonly name: string;
   /** Its name in graphs, if it differs ("truediv" for div). */
@@ -275,7 +275,7 @@ export interface Lowering<P extends Params> extends OpDescription<P> {
 }
 
 /** An op whose result is an alias of `self`. */
-export interface ViewSource<P extends Params> extends OpDescription<P>, View<P> {
+interface ViewSource<P extends Params> extends OpDescription<P>, View<P> {
   readonly gradient: Gradient<P> | SingleRule<P>;
 }
 

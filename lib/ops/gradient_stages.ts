@@ -24,7 +24,7 @@ export function gradientPath(graph: Graph, from: Iterable<Node>): readonly Node[
 }
 
 /** A question about a gradient path: its inputs and the nodes on it. */
-export interface Crossing {
+interface Crossing {
   /** The tensors that gradients are taken with respect to; empty for leaves. */
   readonly inputs: readonly Node[];
   /** Whether the gradients have a history of their own. */
@@ -36,7 +36,7 @@ export interface Crossing {
 }
 
 /** How a gradient that passes through several stages is computed. */
-export type LateGradient =
+type LateGradient =
   /** By the stage that requests it, which recomputes the path. */
   | { readonly kind: "repeated" }
   /** By the tape, while the graph runs: each stage has recorded its part there. */

@@ -29,7 +29,7 @@ import { defineWideOp, lowerWideOp } from "./wide.ts";
 export type OperandOf<T> = T | Scalar | Dim;
 
 /** How operand types determine the computation type and the result type. */
-export type TypeRule = "promote" | "float" | "compare" | "logical";
+type TypeRule = "promote" | "float" | "compare" | "logical";
 
 /** The types that a rule gives for operands. */
 export function typesOf(
@@ -257,7 +257,7 @@ export function acceptedMeta(
 }
 
 /** The values that a derivative of a binary op may read. */
-export interface BinaryContext<T> {
+interface BinaryContext<T> {
   readonly grad: T;
   readonly self: T;
   readonly other: OperandOf<T>;
@@ -267,7 +267,7 @@ export interface BinaryContext<T> {
 type BinaryDerivative = <T extends TensorLike>(o: OpApi<T>, context: BinaryContext<T>) => T;
 
 /** The body, derivatives and type rule of an op of a tensor and a tensor or number. */
-export interface BinarySpec {
+interface BinarySpec {
   readonly name: string;
   readonly graphName?: string;
   readonly doc: string;
@@ -296,7 +296,7 @@ export interface BinarySpec {
 }
 
 /** Parameters of binary ops. */
-export interface BinaryParams {
+interface BinaryParams {
   readonly [name: string]: Param;
   readonly self: Param<"tensor", false>;
   readonly other: Param<"operand", false>;

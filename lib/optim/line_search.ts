@@ -14,7 +14,7 @@ export interface LinePoint {
 }
 
 /** Arguments of a search. */
-export interface LineSearch {
+interface LineSearch {
   readonly evaluate: (at: number) => LinePoint;
   /** The loss at the start; its slope is negative. */
   readonly start: LinePoint;

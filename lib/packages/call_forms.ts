@@ -60,7 +60,7 @@ export const argumentSpec: Codec<ArgumentSpec> = union<ArgumentSpec>({
 
 const fromArgument = record({ leaf: number }), fromHeld = record({ name: text });
 /** The codec of value sources. */
-export const valueSource: Codec<ValueSource> = union<ValueSource>({ argument: fromArgument, held: fromHeld });
+const valueSource: Codec<ValueSource> = union<ValueSource>({ argument: fromArgument, held: fromHeld });
 
 const part: Codec<SourcePart> = union<SourcePart>({
   value: record({}),
@@ -116,7 +116,7 @@ export function writeCall(call: CallSpec, symbols: Symbols): Record<string, Plai
 }
 
 /** Creates a symbol for a size that had this value, within bounds. */
-export type SymbolMaker = (name: string, hint: number, bounds: readonly [number, number]) => Sym;
+type SymbolMaker = (name: string, hint: number, bounds: readonly [number, number]) => Sym;
 
 /** Reads a specification; it adds only its own symbols. Throws DamagedForm. */
 export function readCall(

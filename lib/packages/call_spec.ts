@@ -101,7 +101,7 @@ export interface Holding<T> {
 }
 
 /** A checked call: its leaves, as the graph takes them, and its sizes. */
-export interface CheckedCall {
+interface CheckedCall {
   readonly leaves: readonly unknown[];
   readonly sizeOf: (symbol: Sym) => number;
   readonly read: (origin: SizeOriginSpec) => number;

@@ -23,13 +23,13 @@ export const MANIFEST = "manifest.json", WEIGHTS = "weights.safetensors";
 const FORMAT = "dyn.package", VERSION = 2;
 
 /** A memory that a program fills. */
-export interface PackagedBuffer {
+interface PackagedBuffer {
   readonly length: Dim;
   readonly dtype: DType;
 }
 
 /** A tensor that a program returns, in row-major order from the start of a memory. */
-export interface PackagedResult {
+interface PackagedResult {
   readonly buffer: number;
   readonly shape: readonly Dim[];
   readonly dtype: DType;
@@ -54,7 +54,7 @@ export interface PackagedMutation {
 }
 
 /** Code for WebAssembly. */
-export interface WasmTarget {
+interface WasmTarget {
   readonly file: string;
   /** The code for engines whose fused multiply-add rounds twice. */
   readonly unfused: string;
@@ -65,7 +65,7 @@ export interface WasmTarget {
 }
 
 /** A module that kernels share. */
-export interface WasmLibrary {
+interface WasmLibrary {
   readonly name: string;
   readonly file: string;
   /** Layout of the words that callers pass; a runtime that passes other words writes its own. */
@@ -73,7 +73,7 @@ export interface WasmLibrary {
 }
 
 /** Shaders for WebGPU that need only the limits of every device. */
-export interface WebGpuTarget {
+interface WebGpuTarget {
   readonly file: string;
   /** Inputs and outputs of the shaders. */
   readonly program: PackagedProgram;
@@ -109,7 +109,7 @@ export interface Manifest {
 }
 
 /** A file and its hash. */
-export interface PackagedFile {
+interface PackagedFile {
   readonly name: string;
   readonly sha256: string;
 }

@@ -41,21 +41,21 @@ interface SymbolInfo {
 }
 
 /** Sizes and strides of a tensor, symbolic if they may change. */
-export interface SymbolicLayout {
+interface SymbolicLayout {
   readonly shape: readonly Dim[];
   readonly strides: readonly Dim[];
   readonly offset: Dim;
 }
 
 /** A tensor's layout in the traced call. */
-export interface LayoutHint {
+interface LayoutHint {
   readonly shape: readonly number[];
   readonly strides: readonly number[];
   readonly offset: number;
 }
 
 /** Options of a new size. */
-export interface SizeOptions {
+interface SizeOptions {
   /** Smallest and largest value, ends included; default [2, ∞). */
   readonly range?: readonly [number, number];
   /** Whether equal hints share a symbol, which guards that they stay equal; default true. */

@@ -23,7 +23,7 @@ import type { ClassSizes } from "./class_sizes.ts";
 import { type LoadedNumber, mapTensors, type OpEntry, type TensorArgs } from "./plan.ts";
 
 /** A call as a graph. */
-export interface ClassGraph {
+interface ClassGraph {
   readonly graph: Graph;
   /** By placeholder: the position of a tensor in the call, −1 and −2 for random keys, −3 − k for number k. */
   readonly places: readonly number[];

@@ -41,7 +41,7 @@ import { deviceNamed, isShapesOnly } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
 /** A graph as a program, as far as calls need it. */
-export interface GraphProgram {
+interface GraphProgram {
   readonly program: Program;
   /** The values of its sizes, over those of the graph. */
   readonly sizes: readonly Dim[];
@@ -66,7 +66,7 @@ export interface GraphProgram {
 }
 
 /** Compiles a functional graph whose first results have memory of their own. */
-export type GraphToProgram = (
+type GraphToProgram = (
   graph: Graph,
   about: { readonly name: string; readonly ownResults: number },
 ) => GraphProgram;

@@ -30,7 +30,7 @@ import type { Tensor } from "./tensor.ts";
 const OFTEN = 1000, TRIALS = 8;
 
 /** A call of a composition. */
-export interface ComposedCall {
+interface ComposedCall {
   readonly entry: OpEntry;
   readonly args: TensorArgs;
   /** Returns whether a call that loads these numbers may be a program. Throws the errors of the composition. */

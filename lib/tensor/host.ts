@@ -18,14 +18,14 @@ export type RealElement = number | bigint | boolean;
 export type Element = RealElement | Complex;
 
 /** The parts of a tensor that reading elements needs. */
-export interface Readable {
+interface Readable {
   readonly storage: Storage;
   readonly layout: Layout;
   readonly offset: number;
 }
 
 /** A stored element as a JavaScript value. */
-export function toElement(raw: number | bigint, dtype: DType): RealElement {
+function toElement(raw: number | bigint, dtype: DType): RealElement {
   if (typeof raw === "bigint") {
     return raw >= Number.MIN_SAFE_INTEGER && raw <= Number.MAX_SAFE_INTEGER ? Number(raw) : raw;
   }

@@ -33,7 +33,7 @@ export type IndexArgument<T> = number | string | boolean | null | T | Sym | Slic
 export type IndexItem = number | boolean | Sym | readonly IndexItem[];
 
 /** A step of indexing, applied to the next dimension that earlier steps have not consumed. */
-export type IndexStep<T> =
+type IndexStep<T> =
   | { readonly kind: "select"; readonly index: Dim }
   | { readonly kind: "slice"; readonly start: Dim | null; readonly stop: Dim | null; readonly step: number }
   | { readonly kind: "newaxis" }
@@ -42,7 +42,7 @@ export type IndexStep<T> =
   | { readonly kind: "list"; readonly items: readonly IndexItem[] };
 
 /** A tensor that is an index. */
-export interface TensorIndex<T> {
+interface TensorIndex<T> {
   readonly tensor: T;
   /** Number of dimensions that it indexes; a mask indexes as many as it has. */
   readonly dims: number;
@@ -51,7 +51,7 @@ export interface TensorIndex<T> {
 }
 
 /** Returns how a tensor indexes; undefined if the value is not a tensor. */
-export type TensorIndexRank<T> = (value: unknown) => TensorIndex<T> | undefined;
+type TensorIndexRank<T> = (value: unknown) => TensorIndex<T> | undefined;
 
 /**
  * Returns whether integers in tensors must be applied separately: together with other tensors they would change the

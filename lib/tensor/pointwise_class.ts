@@ -17,7 +17,7 @@ import { inferResults, mapTensors, tensorsOf } from "./plan.ts";
 import { recordProgram } from "./recorded_plan.ts";
 
 /** A program, and how it applies to a call. */
-export interface PointwiseProgram {
+interface PointwiseProgram {
   readonly program: Program;
   /** The values of its sizes, over those of the class. */
   readonly sizes: readonly Dim[];

@@ -33,7 +33,7 @@ type Lower = (
 ) => readonly Lowered[];
 
 /** The layout of a tensor in its memory, from its first element. */
-export interface StoredLayout {
+interface StoredLayout {
   readonly shape: readonly Dim[];
   readonly strides: readonly Dim[];
   readonly dtype: DType;
@@ -137,7 +137,7 @@ export function recordProgram(
 }
 
 /** The inputs of making a plan. */
-export interface PlanRequest extends Pick<RecordedCall, "entry" | "args" | "metas" | "lower"> {
+interface PlanRequest extends Pick<RecordedCall, "entry" | "args" | "metas" | "lower"> {
   /** Numbers that the program loads. */
   readonly numbers?: readonly LoadedNumber[];
   /** Layouts to write instead of those of the metas (in-place results). */

@@ -11,7 +11,7 @@ import { allocateStorage } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
 /** Of both signs, or between 0 and 1, as roots, logarithms and probabilities require. */
-export type Revealing = "signed" | "fractions";
+type Revealing = "signed" | "fractions";
 
 /** Returns whether a call has operands that can reveal the order. */
 export const canReveal = (entry: OpEntry, args: TensorArgs): boolean =>

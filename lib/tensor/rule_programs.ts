@@ -22,7 +22,7 @@ export interface Place {
 }
 
 /** The arguments of a gradient rule. */
-export interface RuleCall {
+interface RuleCall {
   readonly definition: OpDefinition;
   readonly args: TensorArgs;
   readonly out: readonly Tensor[];

@@ -13,7 +13,7 @@ import { allocateStorage, deviceNamed } from "./storage.ts";
 import { Tensor } from "./tensor.ts";
 
 /** The tensors and numbers that a plan runs on. */
-export interface PlanRun {
+interface PlanRun {
   /** The tensors of the call, in order. */
   readonly inputs: readonly Tensor[];
   readonly outputs: readonly Tensor[];
@@ -103,7 +103,7 @@ function moveScalar(tensor: Tensor, device: string): Tensor {
 }
 
 /** A row-major copy on a device. */
-export function copyToDevice(tensor: Tensor, device: string): Tensor {
+function copyToDevice(tensor: Tensor, device: string): Tensor {
   const layout = contiguousLayout(tensor.shape, tensor.dtype, device);
   const storage = allocateStorage(device, layout.byteLength, layout);
   writeElements(storage, readStored(tensor));

@@ -49,7 +49,7 @@ export function unwatched<R>(body: () => R): R {
 }
 
 /** Bounds of the elements of a storage, both inclusive. */
-export interface ElementBounds {
+interface ElementBounds {
   readonly least: number;
   readonly greatest: number;
 }

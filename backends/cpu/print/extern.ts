@@ -14,7 +14,7 @@ import { SORT_CALL } from "../runtime/sort.ts";
 import { type KernelContext, type NestFunction, type Parts, printEpilogue, printPrologue } from "./kernel.ts";
 
 /** The context of a printed call. */
-export interface ExternSite {
+interface ExternSite {
   readonly context: KernelContext;
   readonly calls: TextWriter;
   /** The name of a buffer. */

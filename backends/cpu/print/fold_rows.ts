@@ -17,7 +17,7 @@ export const ROWS = 4;
 const MOST_REST = 16;
 
 /** A loop whose iterations fold a row each, and use the result. */
-export interface FoldedRows {
+interface FoldedRows {
   readonly fold: Fold & { readonly op: PlainOp };
   /** Elements from one row to the next. */
   readonly step: Dim;

@@ -21,7 +21,7 @@ export interface KeptOperand {
 }
 
 /** A program whose records are inputs after its own. */
-export interface WithRecords {
+interface WithRecords {
   readonly program: Program;
   readonly keeps: readonly KeptOperand[];
   /** The records of calls. */

@@ -44,7 +44,7 @@ export interface PrintedProgram {
 export const TEAM_WORK = 400000;
 
 /** Offsets in the frame. */
-export interface FrameLayout {
+interface FrameLayout {
   readonly routines: number;
   readonly inputs: number;
   readonly outputs: number;
@@ -67,7 +67,7 @@ export function frameLayout(counts: FrameCounts, routineCount: number): FrameLay
 }
 
 /** Number of entries of each kind in a program's frame. */
-export interface FrameCounts {
+interface FrameCounts {
   readonly inputs: number;
   readonly outputs: number;
   readonly sizes: number;

@@ -8,7 +8,7 @@ import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
 import { VALUE_TYPE, wrapping } from "./types.ts";
 
 /** How a function call is compiled. */
-export type CallForm =
+type CallForm =
   /** As a call of the function's vector form, if there is one. */
   | "vector"
   /** Inlined: under a condition, since loops cannot call vector forms there. */

@@ -10,7 +10,7 @@ import { add, type Dim, mul } from "../../../lib/sym/expr.ts";
 import { type KernelContext, type KernelFunction, printLoopKernel } from "./kernel.ts";
 
 /** A function over a table. */
-export interface TableFunction extends Pick<KernelFunction, "body" | "work"> {
+interface TableFunction extends Pick<KernelFunction, "body" | "work"> {
   /** The buffers of all kernels. */
   readonly buffers: readonly BufferId[];
   /** The number of kernels and their lengths. */

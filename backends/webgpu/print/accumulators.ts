@@ -9,7 +9,7 @@ import type { Scan } from "../../../lib/loops/scans.ts";
 import { constantText, type Helpers, registerType, scalarText } from "./scalar.ts";
 
 /** The writer of a shader, as far as accumulators need it. */
-export interface AccumulatorWriter {
+interface AccumulatorWriter {
   readonly setting: { readonly threads: number; readonly points?: Points };
   readonly helpers: Helpers;
   line(text: string): void;

@@ -33,7 +33,7 @@ export interface Placement {
 export const APART: Placement = { aliases: new Map(), packed: new Set(), aligned: true };
 
 /** How a kernel's variables are declared. */
-export interface BindingOptions {
+interface BindingOptions {
   readonly placement: Placement;
   /** Number of elements accessed at once: variables are of vectors, or of single words. */
   readonly lanes: 1 | 4;

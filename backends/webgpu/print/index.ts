@@ -4,7 +4,7 @@ import { boundsOf, type Dim, type Sym } from "../../../lib/sym/expr.ts";
 import type { Helpers } from "./scalar.ts";
 
 /** Names the symbols of an expression: counters, sizes and values. */
-export type SymbolNames = (symbol: Sym) => string;
+type SymbolNames = (symbol: Sym) => string;
 
 /** The text of an expression. */
 export function indexText(d: Dim, names: SymbolNames, helpers: Helpers): string {

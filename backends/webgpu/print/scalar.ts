@@ -98,7 +98,7 @@ export function castText(text: string, { from, to, helpers, lanes = 1 }: CastTyp
 }
 
 /** Source and target types of a conversion. */
-export interface CastTypes {
+interface CastTypes {
   readonly from: ValueType;
   readonly to: ValueType;
   readonly helpers: Helpers;
@@ -107,7 +107,7 @@ export interface CastTypes {
 }
 
 /** The context of an operation. */
-export interface ScalarContext {
+interface ScalarContext {
   /** Type of the operands. */
   readonly dtype: ValueType;
   readonly helpers: Helpers;

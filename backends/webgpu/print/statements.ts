@@ -29,7 +29,7 @@ import { Registers } from "./registers.ts";
 import { castText, constantText, registerType, scalarText } from "./scalar.ts";
 
 /** The options of a writer. */
-export interface ShaderSetting {
+interface ShaderSetting {
   readonly program: Program;
   readonly bindings: Bindings;
   /** Invocations of a workgroup. */

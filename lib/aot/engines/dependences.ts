@@ -13,10 +13,10 @@ import { RANDOM_KEYS } from "../../graph/signature.ts";
 import { findTarget } from "../../ops/table.ts";
 
 /** A set of values that may share memory. */
-export type MemoryClass = Node;
+type MemoryClass = Node;
 
 /** The order that a graph requires. */
-export interface Dependences {
+interface Dependences {
   /** The nodes that a node must follow: those it reads, and those that access memory in conflict with it. */
   readonly before: ReadonlyMap<Node, ReadonlySet<Node>>;
   /** Returns the memory that a value may alias. */

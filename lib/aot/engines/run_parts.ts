@@ -16,7 +16,7 @@ import { listOf } from "../graph_part.ts";
 import type { Part } from "./part.ts";
 
 /** A graph, its parts, and the graph that calls them. */
-export interface CutGraph {
+interface CutGraph {
   readonly original: GraphModule;
   readonly whole: GraphModule;
   readonly parts: readonly Part[];

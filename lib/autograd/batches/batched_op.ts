@@ -22,7 +22,7 @@ export interface OverBatch {
 }
 
 /** A batch, and which tensors have it: one boolean for each tensor of a call, in order. */
-export interface BatchPlaces {
+interface BatchPlaces {
   readonly size: number;
   readonly batched: readonly boolean[];
   /** Returns the runner of calls over a batch of this size. */

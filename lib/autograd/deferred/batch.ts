@@ -23,10 +23,10 @@ import { allocateStorage, type Storage } from "../../tensor/storage.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
 
 /** A value of a batch: one of its inputs, or a result of one of its calls. */
-export type ValueName = `i${number}` | `v${number}.${number}`;
+type ValueName = `i${number}` | `v${number}.${number}`;
 
 /** One call. */
-export interface DeferredCall extends ResolvedCall<Tensor> {
+interface DeferredCall extends ResolvedCall<Tensor> {
   readonly results: readonly Tensor[];
 }
 

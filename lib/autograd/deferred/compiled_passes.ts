@@ -57,7 +57,7 @@ function passBackend(): GraphBackend | null {
 }
 
 /** Properties of a pass. */
-export interface PassForm {
+interface PassForm {
   readonly createGraph: boolean;
   readonly devices: ReadonlySet<string>;
 }

@@ -19,7 +19,7 @@ import { isTensor, modes, recordsGrad, Tensor } from "../../tensor/tensor.ts";
 import { Batch } from "./batch.ts";
 
 /** Runs the calls of a batch: fills the wanted tensors and performs the writes. */
-export type RunBatch = (batch: Batch) => void;
+type RunBatch = (batch: Batch) => void;
 
 /** Defers calls. */
 export class Deferral implements DispatchMode<Tensor>, PendingWork {

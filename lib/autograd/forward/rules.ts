@@ -18,7 +18,7 @@ import { grad } from "../entry_points.ts";
 import { fitGradient } from "../node.ts";
 
 /** A call whose tangents are computed. */
-export interface ForwardCall {
+interface ForwardCall {
   readonly definition: OpDefinition;
   readonly args: TensorArgs;
   readonly results: readonly Tensor[];
@@ -27,7 +27,7 @@ export interface ForwardCall {
 }
 
 /** A tangent for each result; null: zeros. */
-export type Tangents = readonly (Tensor | null)[];
+type Tangents = readonly (Tensor | null)[];
 
 /** Ops that are jointly linear in these parameters, for any values of the others. */
 const LINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
@@ -179,7 +179,7 @@ function transposed({ definition, args, results, tangentOf }: ForwardCall): Tang
 }
 
 /** A map that is linear in cotangents: its results, and the tangents to pass to its backward. */
-export interface LinearMap {
+interface LinearMap {
   readonly cotangents: readonly (Tensor | null)[];
   readonly pairs: readonly { readonly pulled: Tensor; readonly tangent: Tensor }[];
   /** Whether the result is differentiated again. */

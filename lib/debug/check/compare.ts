@@ -19,7 +19,7 @@ export interface Elements {
 }
 
 /** The same elements in double precision. */
-export interface Arbiter {
+interface Arbiter {
   readonly exact: HostArray;
   readonly nudged: HostArray;
 }

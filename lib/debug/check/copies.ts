@@ -54,7 +54,7 @@ export function copyArguments(args: readonly unknown[], precision: Precision = "
 }
 
 /** The type of elements in a precision. */
-export function dtypeIn(dtype: DType, precision: Precision): DType {
+function dtypeIn(dtype: DType, precision: Precision): DType {
   if (precision === "same") return dtype;
   return isComplex(dtype) ? "complex128" : isFloat(dtype) ? "float64" : dtype;
 }

@@ -15,7 +15,7 @@ import { probeGraph, tensorCalls } from "../../graph/probe.ts";
 import { check, type Finding } from "./verdict.ts";
 
 /** Compiles a graph for a call with given arguments; null if the graph is to be interpreted. */
-export type CompileGraph = (gm: GraphModule, args: readonly unknown[]) => CompiledFunction | null;
+type CompileGraph = (gm: GraphModule, args: readonly unknown[]) => CompiledFunction | null;
 
 /** The node at which results begin to differ. */
 export interface Culprit {

@@ -2,7 +2,7 @@
 import { escapeHtml } from "../pages/escape.ts";
 
 /** A curve over its steps. */
-export interface Curve {
+interface Curve {
   readonly name: string;
   readonly values: readonly number[];
 }

@@ -8,7 +8,7 @@ import style from "./base.css" with { type: "text" };
 import { escapeHtml } from "./escape.ts";
 
 /** The contents of a page. */
-export interface PageParts {
+interface PageParts {
   readonly title: string;
   /** The script that fills the page: the text of a module that imports only base.js. */
   readonly script: string;

@@ -11,7 +11,7 @@ import { type Call, rebuild } from "./rebuild.ts";
 import { REDUCTIONS } from "./reductions.ts";
 
 /** The result of a minification. */
-export interface Minified {
+interface Minified {
   readonly found: ReproCase;
   /** Number of compilations. */
   readonly tries: number;
@@ -22,7 +22,7 @@ export interface Minified {
 }
 
 /** Limits of one minification. */
-export interface MinifyOptions {
+interface MinifyOptions {
   /** Time limit for starting further cases. */
   readonly milliseconds: number;
   /** Called after each successful reduction. */

@@ -19,14 +19,14 @@ import { graphRunner } from "../../tensor/graph_runner.ts";
 import { isTensor } from "../../tensor/tensor.ts";
 
 /** Properties of a recorded input. */
-export interface InputOptions {
+interface InputOptions {
   /** Returns whether a dimension's size is a symbol. */
   readonly dynamic?: (dim: number) => boolean;
   readonly source?: string | undefined;
 }
 
 /** Metadata of a call's node besides its arguments. */
-export type CallMeta = Pick<NodeMeta, "stack"> & Partial<Pick<NodeMeta, "noGrad" | "leaf">>;
+type CallMeta = Pick<NodeMeta, "stack"> & Partial<Pick<NodeMeta, "noGrad" | "leaf">>;
 
 /** Gradient history at a node: recorded, not recorded, or starting there. */
 export type HistoryKind = "kept" | "off" | "begun";

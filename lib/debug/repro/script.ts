@@ -28,7 +28,7 @@ export interface ReproAbout {
 }
 
 /** The text and files of a repro. */
-export interface ReproText {
+interface ReproText {
   readonly text: string;
   /** Tensors by name, for `inputs.safetensors` beside it. */
   readonly tensors: Readonly<Record<string, Tensor>>;
@@ -194,14 +194,14 @@ function sizeText(size: Sym, inputs: readonly Node[], bindings: readonly SizeBin
 }
 
 /** Descriptions of inputs. */
-export interface InputTexts {
+interface InputTexts {
   readonly texts: readonly (readonly [name: string, text: string])[];
   /** Tensors that are too large for the text. */
   readonly tensors: Readonly<Record<string, Tensor>>;
 }
 
 /** One input. */
-export interface NamedInput {
+interface NamedInput {
   readonly name: string;
   readonly value: unknown;
   /** Further fields of its description. */

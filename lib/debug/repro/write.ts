@@ -12,7 +12,7 @@ import type { ReproCase } from "./case.ts";
 import { type ReproAbout, reproText, TENSOR_FILE } from "./script.ts";
 
 /** A repro on disk. */
-export interface WrittenRepro {
+interface WrittenRepro {
   /** The path of `repro.ts`. */
   readonly path: string;
   /** Whether it fails on its own; null if not tried. */

@@ -6,10 +6,10 @@ import { type Layout, predict, type Prediction, type Terms } from "./predictions
 import type { Workload } from "./workload.ts";
 
 /** Ways of dividing a step, as the table names them. */
-export const STRATEGIES = ["data", "sharded", "tensor", "pipeline", "mixed"] as const;
+const STRATEGIES = ["data", "sharded", "tensor", "pipeline", "mixed"] as const;
 
 /** One of `STRATEGIES`. "mixed": any of the others together. */
-export type StrategyName = typeof STRATEGIES[number];
+type StrategyName = typeof STRATEGIES[number];
 
 /** Returns whether a layout belongs to a strategy; the remaining ranks hold copies. */
 const IS_OF: Readonly<Record<StrategyName, (layout: Layout) => boolean>> = {

@@ -6,7 +6,7 @@ import { decodeEvent, type SummaryEvent } from "./events.ts";
 import { readRecords } from "./wire.ts";
 
 /** A value for pages: step, seconds since 1970, and contents. */
-export type ShownValue =
+type ShownValue =
   | readonly [step: number, time: number, value: number]
   | readonly [
     step: number,

@@ -13,7 +13,7 @@ import type { AstNode } from "./syntax.ts";
 import type { Variable } from "./scope.ts";
 
 /** Whether a pattern initialises the names that it declares, or assigns them. */
-export type BindMode = "initialize" | "assign";
+type BindMode = "initialize" | "assign";
 
 /** A place that can be read and written, whose parts have been evaluated. */
 interface Reference {

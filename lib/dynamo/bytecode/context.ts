@@ -29,7 +29,7 @@ interface ContinueContext {
 }
 
 /** A finally block: leaving through it sets `which` and `value` and jumps to `entry`. */
-export interface FinallyContext {
+interface FinallyContext {
   readonly kind: "finally";
   readonly entry: Label;
   readonly which: Register;
@@ -48,10 +48,10 @@ interface IteratorContext {
   readonly region: Region | null;
 }
 
-export type ControlContext = BreakContext | ContinueContext | FinallyContext | IteratorContext;
+type ControlContext = BreakContext | ContinueContext | FinallyContext | IteratorContext;
 
 /** A way out of a statement. */
-export type Leave =
+type Leave =
   | { readonly kind: "return"; readonly node: SourceSpan }
   | { readonly kind: "jump"; readonly to: BreakContext | ContinueContext; readonly node: SourceSpan };
 

@@ -19,7 +19,7 @@ import { markOf, takesMarks } from "./print_marks.ts";
 import { startSafe, type Statement } from "./statement_tree.ts";
 
 /** Number of occurrences of registers in the code. */
-export interface RegisterUse {
+interface RegisterUse {
   /** Reads, each occurrence counted. */
   readonly reads: readonly number[];
   readonly writes: readonly number[];

@@ -10,7 +10,7 @@ import type { LiveCellLike, PrintedFunction } from "./print_types.ts";
 import { type Cell, type PrivateLike, runtime } from "./runtime.ts";
 
 /** A free variable as passed to printed code: by its form a value, a cell, a live cell, or access to a private name. */
-export type FreeValue = unknown | Cell | LiveCellLike | PrivateLike;
+type FreeValue = unknown | Cell | LiveCellLike | PrivateLike;
 
 /** Any function. */
 export type AnyFunction = (...args: readonly unknown[]) => unknown;

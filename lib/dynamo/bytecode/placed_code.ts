@@ -13,7 +13,7 @@ import { placed, withoutMarks } from "./print_marks.ts";
 export const PLACED_URL = "dyn:code";
 
 /** The evaluated text: a function expression with marks, and its parameters. */
-export interface PlacedRequest {
+interface PlacedRequest {
   readonly marked: string;
   readonly strict: boolean;
   readonly parameters: readonly string[];

@@ -9,7 +9,7 @@ import { type Analysis, boundNames, pseudoOwner, type Scope, type Unit, type Var
 import { type AstNode, childrenOf } from "./syntax.ts";
 
 /** The initial properties of a unit. */
-export interface UnitSeed {
+interface UnitSeed {
   readonly kind: Unit["kind"];
   readonly node: AstNode;
   readonly functionKind: FunctionKind;

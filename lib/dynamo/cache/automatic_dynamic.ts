@@ -13,7 +13,7 @@ import type { SizeSource } from "../../sym/size_guards.ts";
 export type DynamicMode = "automatic" | "always" | "never";
 
 /** Primitives whose changes are recorded. */
-export type Changing = number | string | symbol;
+type Changing = number | string | symbol;
 
 /** Returns whether changes of a value are recorded. */
 export function isChanging(value: unknown): value is Changing {
@@ -51,7 +51,7 @@ export type Asked =
  * Whether a number or another primitive has changed; "alike": it has not, or is new, but another element of the same
  * list has; "fraction": one of them has, and has not been an integer.
  */
-export type NumberChange = boolean | "alike" | "fraction";
+type NumberChange = boolean | "alike" | "fraction";
 
 /** Whether a place has changed; for a shape, each dimension. */
 export type Answer = NumberChange | readonly boolean[];

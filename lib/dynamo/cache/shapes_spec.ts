@@ -21,7 +21,7 @@ export type ShapesSpec = Readonly<Record<string, readonly DimensionSpec[]>>;
 export type ShapeMarks = ReadonlyMap<string, readonly (DimensionMark | undefined)[]>;
 
 /** The function whose parameters a specification names. */
-export interface SpecifiedFunction {
+interface SpecifiedFunction {
   /** The names, as the user writes them. */
   readonly parameters: readonly string[];
   /** Returns the name of the parameter at a position in guards. */

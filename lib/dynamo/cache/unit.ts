@@ -90,7 +90,7 @@ export interface UnitBody {
 }
 
 /** Compiles an entry for a call; defined in compile_entry.ts. */
-export type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]) => Entry;
+type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]) => Entry;
 
 const ARRAYS_REPLACED = "the program has replaced the iterator of arrays";
 
@@ -432,7 +432,7 @@ function entryText({ graph, guards }: Entry): string {
 }
 
 /** The result of a modified function whose program continues in another unit. */
-export class Resumption {
+class Resumption {
   /** Modes under which the unit begins; null: the current ones. */
   modes: RegionModes | null = null;
 

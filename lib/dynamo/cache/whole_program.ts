@@ -43,7 +43,7 @@ export interface WholeProgram {
 }
 
 /** The call to capture. */
-export interface WholeCall {
+interface WholeCall {
   readonly self: unknown;
   readonly args: readonly unknown[];
   readonly name: string;

@@ -11,7 +11,7 @@ import type { Names } from "./names.ts";
 import type * as runtime from "./runtime.ts";
 
 /** The parts of generated code to which these primitives refer. */
-export interface LaterContext {
+interface LaterContext {
   readonly constants: Constants;
   readonly names: Names;
   readonly order: MakingOrder;

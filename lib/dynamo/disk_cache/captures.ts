@@ -78,7 +78,7 @@ function countEffort(key: string, effort: number): void {
 }
 
 /** A trace that ended with one graph, or none, and what follows it. */
-export interface TracedEntry {
+interface TracedEntry {
   readonly call: TracedCall;
   /** The position of the function; null: the rest of one after a break knows its own position. */
   readonly place: SourcePosition | null;
@@ -95,7 +95,7 @@ export interface TracedEntry {
 }
 
 /** A capture restored in this process. */
-export interface TakenCapture {
+interface TakenCapture {
   readonly guards: readonly Guard[];
   readonly graph: GraphModule | null;
   readonly place: SourcePosition | null;

@@ -99,7 +99,7 @@ class Numbers implements Numbering {
 }
 
 /** A journal that is being written. */
-export interface WrittenJournal {
+interface WrittenJournal {
   readonly form: Plain;
   /** The number of an object. Throws NotStorable if the object is not part of it. */
   numberOf(object: object): number;

@@ -7,7 +7,7 @@
 import type { LiveCell } from "../source.ts";
 
 /** Free variables by name: the value of one that cannot be reassigned, or else the variable itself. */
-export type NotedVariables = Map<string, unknown>;
+type NotedVariables = Map<string, unknown>;
 
 /** A state of an optimizer that a trace has created, before any effect of the program. */
 export interface NotedBeginning {

@@ -6,7 +6,7 @@
 import type { Variable } from "../bytecode/scope.ts";
 
 /** Names of tokens, by the variable beside which they are declared. */
-export type TokenNames = ReadonlyMap<Variable, string>;
+type TokenNames = ReadonlyMap<Variable, string>;
 
 /** Text of an array with the accessors of each variable, all of which can be accessed. */
 export function accessText(variables: readonly Variable[], tokens?: TokenNames): string {

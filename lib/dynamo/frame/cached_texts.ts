@@ -26,7 +26,7 @@ interface KeptText {
 }
 
 /** A module's text and the script that V8 made of it. */
-export interface FoundText {
+interface FoundText {
   readonly url: string;
   readonly text: string;
 }

@@ -128,7 +128,7 @@ export function moduleText(url: string): string | null {
 }
 
 /** The position of a function, and the values of its variables, as far as known without parsing. */
-export interface FunctionSite {
+interface FunctionSite {
   readonly url: string;
   /** In the text that V8 has. */
   readonly offset: number;

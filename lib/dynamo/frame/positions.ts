@@ -27,7 +27,7 @@ function linesOf(file: string): readonly string[] | null {
 }
 
 /** A text that V8 has, or would have. */
-export interface MappedText {
+interface MappedText {
   readonly url: string;
   readonly text: string;
   /** Offsets at which lines begin. */

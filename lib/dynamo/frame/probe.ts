@@ -24,7 +24,7 @@ export interface Handed {
 }
 
 /** Skips everything that a function would do before its body begins. */
-export const STOP: unique symbol = Symbol("stop");
+const STOP: unique symbol = Symbol("stop");
 
 /** Runs `call`, which enters one rewritten function, and returns what that exposes; null if nothing. */
 export function probing(call: () => void, cutOff: boolean): Handed | null {

@@ -34,7 +34,7 @@ interface TokenInsertion {
 export const END = ")}";
 
 /** Tokens of a module. */
-export interface Tokens {
+interface Tokens {
   readonly names: ReadonlyMap<Variable, string>;
   readonly insertions: readonly TokenInsertion[];
 }

@@ -6,7 +6,7 @@ import { types } from "node:util";
 import { apply } from "../../base/own_builtins.ts";
 
 /** The kinds of iterated objects: arrays, arguments and typed arrays alike are lists. */
-export type IteratedKind = "list" | "map" | "set" | "text";
+type IteratedKind = "list" | "map" | "set" | "text";
 
 /** An entry of a Map, or a member of a Set twice. */
 export type EntryLeft = readonly [unknown, unknown];

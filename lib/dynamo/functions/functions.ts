@@ -35,7 +35,7 @@ export interface ClassInfo {
 }
 
 /** An instance field. */
-export interface FieldInfo {
+interface FieldInfo {
   /** Null if the key has to be computed. */
   readonly key: string | symbol | null;
   /** For a private field, the declaration of its name; null for public ones. */
@@ -47,7 +47,7 @@ export interface FieldInfo {
 }
 
 /** A private method or accessor of a class's instances. */
-export interface PrivateMethodInfo {
+interface PrivateMethodInfo {
   readonly declaration: string;
   readonly kind: "call" | "get" | "set";
   /** Identifies its code, and is never called. */
@@ -55,7 +55,7 @@ export interface PrivateMethodInfo {
 }
 
 /** The reason why a function cannot be inlined. */
-export interface NoInfo {
+interface NoInfo {
   readonly kind: "none";
   readonly because: string;
   /** Whether another attempt may succeed: with other builtins, or in another task. */

@@ -121,7 +121,7 @@ export function isBytesClass(name: string): name is BytesClass {
 }
 
 /** The memory that an object accesses: its buffer, and its first byte there. */
-export interface BytesPlace {
+interface BytesPlace {
   readonly buffer: ArrayBuffer;
   readonly start: number;
   readonly bytes: number;

@@ -20,7 +20,7 @@ import type { Primitive } from "../variables/primitive.ts";
 export type Check = (self: unknown, args: ArrayLike<unknown>) => number;
 
 /** A compiled check. */
-export interface CompiledCheck {
+interface CompiledCheck {
   readonly check: Check;
   readonly text: string;
 }

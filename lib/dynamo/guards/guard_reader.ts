@@ -21,7 +21,7 @@ export interface RefusedCall {
 export type Read = (source: Source, call: RefusedCall) => unknown;
 
 /** A size or number in a call: its place as guards print it, and the value. */
-export interface FoundSize {
+interface FoundSize {
   readonly place: string;
   readonly value: unknown;
 }

@@ -9,7 +9,7 @@ import type { Source } from "../source.ts";
 export const UNKNOWN: unique symbol = Symbol("unknown");
 
 /** Reads a place of a call. */
-export type Peek = (self: unknown, args: ArrayLike<unknown>) => unknown;
+type Peek = (self: unknown, args: ArrayLike<unknown>) => unknown;
 
 const { getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { isProxy } = types;

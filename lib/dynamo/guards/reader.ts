@@ -66,7 +66,7 @@ export class Constants {
 export type CapturedReader = (fn: unknown, index: number) => unknown;
 
 /** Reads that later functions of generated code need not repeat. */
-export interface SharedReads {
+interface SharedReads {
   /** Objects at known places, by the names of these. */
   readonly found: ReadonlyMap<string, object>;
   /** Indices of lists of entries in the array `lists`, by the listed object. Null: lists are in variables. */

@@ -21,7 +21,7 @@ import { modesOf } from "../trace/region_modes.ts";
 import { type ConstantValue, type ObjectValue, TensorValue, type Value } from "../variables/value.ts";
 
 /** An object or tensor of the program that another call replaces by its own. */
-export type Movable = (ObjectValue | TensorValue) & { readonly real: object; readonly source: Source };
+type Movable = (ObjectValue | TensorValue) & { readonly real: object; readonly source: Source };
 
 /** The subject of a call: objects that differ between calls, and those that all calls share. */
 export interface Subject {
@@ -52,7 +52,7 @@ export type Gave =
   | { readonly kind: "array"; readonly items: readonly Gave[] };
 
 /** A node as it was at the end of the call. */
-export interface Appended {
+interface Appended {
   readonly node: Node;
   readonly args: Node["args"];
   readonly kwargs: Node["kwargs"];

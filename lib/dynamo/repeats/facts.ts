@@ -20,7 +20,7 @@ import { classLabel } from "../variables/wrap.ts";
 export type PlacedFact = Extract<Fact, { readonly source: Source }>;
 
 /** Places and objects through which sources may lead. */
-export interface Passages {
+interface Passages {
   /** Names of places. */
   readonly starts: ReadonlySet<string>;
   readonly own: ReadonlySet<object>;

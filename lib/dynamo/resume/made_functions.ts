@@ -32,7 +32,7 @@ export interface ClosureShape extends Pick<ClosureParts, "name" | "namePrefix"> 
 }
 
 /** The recipe of a function. */
-export type Recipe =
+type Recipe =
   /** One instruction, given what it reads. */
   | { readonly kind: "step"; readonly code: CodeObject; readonly pc: Offset; readonly running: Running }
   /** A generator from an offset, given its live registers. */

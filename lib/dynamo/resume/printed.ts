@@ -14,7 +14,7 @@ import { evaluatePlaced } from "../bytecode/placed_code.ts";
 import { derivedCode } from "./steps.ts";
 
 /** Creates the function; `free` by index of the free variable. */
-export type Factory = (
+type Factory = (
   free: readonly unknown[],
   callee: unknown,
 ) => (...args: unknown[]) => unknown;
@@ -28,7 +28,7 @@ export interface Printed {
 const known = new WeakMap<CodeObject, Map<string, Printed>>();
 
 /** The request for a printed function: its entry, parameters and the forms of its free variables. */
-export interface PrintRequest {
+interface PrintRequest {
   readonly entry: number;
   readonly parameters: readonly Register[];
   readonly name: string;

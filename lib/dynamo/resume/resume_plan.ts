@@ -103,7 +103,7 @@ function numberOf(object: object): number {
 }
 
 /** Returns whether no code after an offset needs the frame's inputs. */
-export function isPastPrologue(code: CodeObject, pc: number): boolean {
+function isPastPrologue(code: CodeObject, pc: number): boolean {
   return !code.instructions.slice(pc).some(readsFrame);
 }
 

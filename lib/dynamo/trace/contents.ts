@@ -230,7 +230,7 @@ export function entryOf(m: Interpreter, object: ObjectValue, key: Value): Entry 
 const MOST_LISTED = 64;
 
 /** Returns whether a collection is one of the program in which only some keys have been looked up. */
-export function isSearched({ exotic, real }: ObjectValue): boolean {
+function isSearched({ exotic, real }: ObjectValue): boolean {
   if ((exotic.kind !== "map" && exotic.kind !== "set") || exotic.loaded || real === null) return false;
   return (sizeOf(real) ?? 0) > MOST_LISTED;
 }

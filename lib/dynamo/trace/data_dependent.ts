@@ -28,7 +28,7 @@ import { isDataDependent, type Resolved } from "./op_rule.ts";
 type Results = GraphValue | readonly GraphValue[];
 
 /** Appends an op whose sizes do not depend on elements. */
-export type OrdinaryCall = (definition: OpDefinition, args: Resolved) => Results;
+type OrdinaryCall = (definition: OpDefinition, args: Resolved) => Results;
 
 /** Calls an op whose result sizes depend on elements; breaks the graph if the settings exclude such ops. */
 export function callDataDependent(

@@ -11,7 +11,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { tensorOfNode } from "./tensor_ops.ts";
 
 /** A gradient in the history, and whether it has a history itself. */
-export interface KnownGradient {
+interface KnownGradient {
   readonly grad: GraphValue;
   readonly recorded: boolean;
 }

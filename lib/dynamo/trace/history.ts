@@ -16,7 +16,7 @@ import { type CopiedCall, CopiedCalls } from "./copied_calls.ts";
 import { shownNode } from "./shown_nodes.ts";
 
 /** A graph under construction, the functions that it calls by name, and a test for nodes that are tensors. */
-export interface GrowingGraph {
+interface GrowingGraph {
   readonly graph: Graph;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly tensors: ReadonlyMap<Node, unknown>;
@@ -24,7 +24,7 @@ export interface GrowingGraph {
 }
 
 /** The gradient of one leaf: an input of the graph, or a tensor at which the program begins a history. */
-export interface LeafGradient {
+interface LeafGradient {
   readonly leaf: Node;
   readonly grad: GraphValue;
   /** Whether it has a history itself. */
@@ -37,7 +37,7 @@ export type Refusal =
   | { readonly kind: "refused"; readonly because: string };
 
 /** The gradients of a backward pass, or the reason why the tape must run it. */
-export type BackwardPlan =
+type BackwardPlan =
   | { readonly kind: "gradients"; readonly gradients: readonly LeafGradient[] }
   | Refusal;
 
@@ -45,7 +45,7 @@ export type BackwardPlan =
  * The requested gradients, null where none arrives, and the inputs on the way; or the reason why the tape must run the
  * pass.
  */
-export type AskedPlan =
+type AskedPlan =
   | {
     readonly kind: "gradients";
     readonly gradients: readonly (GraphValue | null)[];

@@ -13,7 +13,7 @@ import type { ShapeEnv } from "../../sym/shape_env.ts";
 import type { SizeGuard } from "../../sym/size_guards.ts";
 
 /** The assumptions, and a lookup of the user's line that needs them. */
-export interface Assumptions {
+interface Assumptions {
   readonly sizes: ShapeEnv;
   placeOfSizes(symbols: Iterable<Sym>): SourcePosition | null;
 }

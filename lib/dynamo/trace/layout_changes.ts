@@ -13,7 +13,7 @@ import type { Interpreter } from "./interpreter.ts";
 import type { Resolved } from "./op_rule.ts";
 
 /** A change about to be made. */
-export interface BegunChange {
+interface BegunChange {
   readonly tensor: TensorValue;
   /** The change to repeat on a tensor of the program. */
   readonly change: LayoutChange;

@@ -48,7 +48,7 @@ export interface ArgumentForms {
 type NumberForm = "symbolic" | "sizes" | "specialized";
 
 /** One call: the op and its arguments. */
-export interface OpCallSite {
+interface OpCallSite {
   readonly definition: OpDefinition;
   readonly args: readonly Value[];
   readonly forms: ArgumentForms;
@@ -303,6 +303,6 @@ function optionsOf(
 }
 
 /** Returns whether numbers can be represented as tensors of the graph. */
-export function takesOperands(definition: OpDefinition): boolean {
+function takesOperands(definition: OpDefinition): boolean {
   return Object.values(definition.params).some((p) => p.kind === "operand");
 }

@@ -67,7 +67,7 @@ export type GraphInput =
   };
 
 /** The position of the trace, for stacks of nodes and guards. */
-export interface Whereabouts {
+interface Whereabouts {
   /** User frames, innermost last. */
   stack(): readonly SourcePosition[];
   /** Number of the current instruction. */

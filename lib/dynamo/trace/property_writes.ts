@@ -30,7 +30,7 @@ import {
 import { namesElement, writeTyped } from "./typed_elements.ts";
 
 /** The action that a write requires. */
-export type WriteAction =
+type WriteAction =
   | { readonly kind: "done" }
   | { readonly kind: "setter"; readonly setter: ObjectValue }
   /** Refused: an error in strict code. */

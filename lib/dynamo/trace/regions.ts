@@ -20,7 +20,7 @@ import { stateOf } from "./trace_state.ts";
 import { shownNode } from "./shown_nodes.ts";
 
 /** The arrangement of tensors in arrays and objects. */
-export type Arrangement =
+type Arrangement =
   | { readonly kind: "tensor" }
   | { readonly kind: "array"; readonly items: readonly Arrangement[] }
   | { readonly kind: "object"; readonly keys: readonly string[]; readonly items: readonly Arrangement[] };
@@ -32,7 +32,7 @@ export interface Arranged {
 }
 
 /** A function as a graph. */
-export interface TracedRegion {
+interface TracedRegion {
   /** The attribute that holds the graph. */
   readonly name: string;
   /** Its inputs besides its arguments: nodes and sizes of the surrounding graph. */

@@ -10,7 +10,7 @@ import type { Frame, Interpreter } from "./interpreter.ts";
 import { modesOf } from "./region_modes.ts";
 
 /** A snapshot of everything reachable in the trace. */
-export interface TraceState {
+interface TraceState {
   /** Returns a description of later changes, or null. `backwards`: gradients may have been taken. */
   changed(allowed?: { readonly backwards: boolean }): string | null;
 }

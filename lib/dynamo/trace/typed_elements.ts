@@ -158,7 +158,7 @@ export function knownElements(array: NumbersObject): NumberArray | null {
 }
 
 /** Elements that the trace has replaced: their indices, and the values in each call. */
-export interface WrittenElements {
+interface WrittenElements {
   readonly at: number;
   readonly expression: HostExpression;
   readonly hint: number;

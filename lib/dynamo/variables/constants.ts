@@ -33,7 +33,7 @@ export class ConstantValue {
 }
 
 /** A builtin method of a string with known arguments, or of a number. */
-export interface TextCall {
+interface TextCall {
   readonly kind: "method";
   readonly method: object;
   readonly self: HostText;

@@ -15,7 +15,7 @@ export interface NumberFacts {
 }
 
 /** The operands of a quotient, as far as integer division is that of the language. */
-export interface Quotient {
+interface Quotient {
   readonly integers: readonly [Dim, Dim] | null;
   /** The operands as sizes. */
   sizes(): readonly [Dim, Dim] | null;
@@ -49,7 +49,7 @@ export class NumberValue {
 }
 
 /** A comparison of two sizes in the program. */
-export interface SizeQuestion {
+interface SizeQuestion {
   readonly relation: Relation;
   readonly sides: readonly [Dim, Dim];
   /** The outcome if the condition is true. */

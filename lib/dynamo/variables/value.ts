@@ -152,7 +152,7 @@ export interface LayoutChange {
 }
 
 /** A parameter that each call creates. */
-export interface MadeParameter {
+interface MadeParameter {
   /** A similar parameter. */
   readonly example: Tensor;
 }
@@ -346,7 +346,7 @@ export interface ProxyParts {
   readonly handler: ObjectValue;
 }
 
-export interface FunctionExotic {
+interface FunctionExotic {
   readonly kind: "function";
   /** A function created in the trace; null for real ones. */
   readonly closure: ClosureState | null;
@@ -393,7 +393,7 @@ export interface ClassDefinition {
 }
 
 /** A function created by a `closure` instruction. */
-export interface ClosureState {
+interface ClosureState {
   readonly code: CodeObject;
   readonly free: readonly FreeBinding[];
   readonly home: Value | null;
@@ -401,7 +401,7 @@ export interface ClosureState {
   readonly namePrefix: "" | "get" | "set";
 }
 
-export interface GeneratorExotic {
+interface GeneratorExotic {
   readonly kind: "generator";
   state: "suspendedStart" | "suspendedYield" | "running" | "completed";
   /** The suspended frame; its type belongs to the interpreter. */
@@ -409,7 +409,7 @@ export interface GeneratorExotic {
 }
 
 /** The interpreter's state of a generator between two `next` calls. */
-export interface SuspendedFrame {
+interface SuspendedFrame {
   readonly code: CodeObject;
   /** The generator function. */
   readonly callee: ObjectValue | null;

@@ -51,7 +51,7 @@ import { refuseToCache } from "../disk_cache/noted_reads.ts";
 const SETTLES = { get: settledBy };
 
 /** The services that wrapping needs of functions and of the trace. */
-export interface WrapSettings {
+interface WrapSettings {
   /** Returns whether the graph may end here, before the function does. */
   readonly mayBreak: () => boolean;
   readonly dynamic: DynamicMode;

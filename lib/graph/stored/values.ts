@@ -31,13 +31,13 @@ export const nodeValue: Codec<NodeValue> = union<NodeValue>({
 });
 
 /** Nodes by number. */
-export interface NodeNumbers {
+interface NodeNumbers {
   numberOf(node: Node): number;
   at(number: number): Node;
 }
 
 /** Rejects all nodes. */
-export const NO_NODES: NodeNumbers = {
+const NO_NODES: NodeNumbers = {
   numberOf(node) {
     throw new DamagedForm(`Expected no node but found ${node.name}`);
   },

@@ -122,7 +122,7 @@ function reduced<V>(o: MathBody<V>, x: V): Reduced<V> {
 }
 
 /** e^x = (1 + m)·2ⁿ. */
-export interface ExpParts<V> {
+interface ExpParts<V> {
   /** e^r − 1 and its rounding error. */
   readonly m: Pair<V>;
   /** An integer whose lowest bits are n. */

@@ -8,7 +8,7 @@ import { kept, type MathBody } from "./body.ts";
 export type FloatValueType = "float32" | "float64";
 
 /** The layout of a float type. */
-export interface FloatFormat {
+interface FloatFormat {
   readonly dtype: FloatValueType;
   /** The integer type with as many bits. */
   readonly integer: "int32" | "int64";

@@ -177,7 +177,7 @@ export function log10<V>(o: MathBody<V>, x: V): V {
 }
 
 /** log(1 + x) as a sum. */
-export interface Log1pParts<V> extends Pair<V> {
+interface Log1pParts<V> extends Pair<V> {
   /** 1 + x, rounded. */
   readonly whole: V;
 }

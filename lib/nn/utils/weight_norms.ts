@@ -57,7 +57,7 @@ export function outputDimension(module: Module): number {
 }
 
 /** Estimates of the singular vectors for the largest singular value of a weight. */
-export interface SingularVectors {
+interface SingularVectors {
   readonly u: Tensor;
   readonly v: Tensor;
 }

@@ -10,7 +10,7 @@ import type { ArgsOf, Params } from "../params.ts";
 import { normalizeDim } from "../shapes.ts";
 
 /** The parts of a call over a batch. */
-export interface BatchedArguments<P extends Params, T extends TensorLike> {
+interface BatchedArguments<P extends Params, T extends TensorLike> {
   readonly o: OpApi<T>;
   readonly definition: OpDefinition;
   readonly args: ArgsOf<P, T>;

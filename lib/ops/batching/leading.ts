@@ -10,7 +10,7 @@ import type { BatchCall, BatchRule } from "./call.ts";
 const WHOLE: ReadonlySet<string> = new Set(["inputSizes"]);
 
 /** The tensors of a call with the batch first, and at least one dimension besides. */
-export function raisedArguments<T extends TensorLike>(call: BatchCall<Params, T>): ArgsOf<Params, T> {
+function raisedArguments<T extends TensorLike>(call: BatchCall<Params, T>): ArgsOf<Params, T> {
   const changed: Record<string, ArgsOf<Params, T>[string]> = { ...call.args };
   for (const [name, value] of Object.entries(call.args)) {
     const { kind } = call.definition.params[name] ?? {};

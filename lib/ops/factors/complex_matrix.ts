@@ -162,7 +162,7 @@ export function pairsTensor(
 }
 
 /** A turn in a plane: [[c, s], [−s̄, c]]. */
-export interface Turn {
+interface Turn {
   readonly c: number;
   readonly s: Complex;
 }

@@ -18,7 +18,7 @@ import {
 } from "./complex_matrix.ts";
 
 /** A Schur form. */
-export interface Schur {
+interface Schur {
   readonly T: ComplexMatrix;
   readonly Q: ComplexMatrix;
 }

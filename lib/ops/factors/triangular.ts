@@ -16,7 +16,7 @@ import { matricesOf, Matrix, matrixTensor } from "./matrix.ts";
 import { checkSameType } from "../promotion.ts";
 
 /** Which triangle of a matrix is read, and how. */
-export interface Triangle {
+interface Triangle {
   readonly upper: boolean;
   /** Whether its diagonal is taken to be ones. */
   readonly unitriangular: boolean;
@@ -69,7 +69,7 @@ const backSubstitution = hostWideOp({
 });
 
 /** The part of matrices that a triangular system reads. */
-export function triangleOf<T extends TensorLike>(o: OpApi<T>, A: T, { upper, unitriangular }: Triangle): T {
+function triangleOf<T extends TensorLike>(o: OpApi<T>, A: T, { upper, unitriangular }: Triangle): T {
   const off = unitriangular ? 1 : 0;
   return upper ? o.triu(A, off) : o.tril(A, -off);
 }

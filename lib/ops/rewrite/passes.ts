@@ -17,7 +17,7 @@ export interface GraphPass {
 }
 
 /** Returns whether a call stays although nothing reads it. */
-export type KeepsCall = (node: Node) => boolean;
+type KeepsCall = (node: Node) => boolean;
 
 /**
  * Keeps calls with effects outside the graph: checks that may fail although nothing reads their results, and

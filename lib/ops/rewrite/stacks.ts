@@ -17,7 +17,7 @@ export interface Stack {
 }
 
 /** The state of the search for stacks during a pass over a graph. */
-export interface StackedGraph {
+interface StackedGraph {
   /** Order of the nodes that existed before the pass, and of each stack. */
   readonly order: Map<Node, number>;
   /** The stacks created so far, which later ones extend. */

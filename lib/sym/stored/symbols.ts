@@ -49,7 +49,7 @@ export class Symbols {
 }
 
 /** Symbols local to a serialised form, in the order in which it mentions them. */
-export class Locals {
+class Locals {
   readonly #numbers = new Map<Sym, number>();
   readonly #list: Sym[] = [];
 
