@@ -167,3 +167,45 @@ Deno.test("strides that leave the memory of a tensor are refused, and what lies 
   const result = compile((x: Tensor) => x.mul(2))(tensor([1, 2, 3]));
   assertThrows(() => result.asStrided([4], [1]), DynError, "storage of 3 elements");
 });
+
+/** Tensors that show all of their memory in order, by other sizes than it was made with. */
+const IN_ORDER: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+  viewed: (x) => x.view(4, 3),
+  flattened: (x) => x.flatten(),
+  unsqueezed: (x) => x.unsqueeze(0),
+  "permuted back": (x) => x.t().t(),
+  "viewed, and sliced whole": (x) => x.view(12).slice(0, 0, 12),
+};
+
+/** Overlapping windows of it, read and written. */
+const WINDOWED: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+  read: (x) => x.asStrided([3, 4], [4, 1]).mul(2).relu_(),
+  "read with overlap": (x) => x.asStrided([2, 8], [4, 1]).exp(),
+  written: (x) => {
+    x.asStrided([2, 3], [6, 1], 1).mul_(3);
+    return x.sin();
+  },
+  "read after a write": (x) => {
+    const windows = x.asStrided([2, 8], [4, 1]);
+    x.mul_(2);
+    return windows.sin();
+  },
+};
+
+Deno.test("strides over a reshaped intermediate tensor stay in one graph, as over the tensor itself", () => {
+  for (const [shown, see] of Object.entries(IN_ORDER)) {
+    for (const [done, use] of Object.entries(WINDOWED)) {
+      const fn = (x: Tensor) => use(see(x.mul(1.5)));
+      const compiled = compile(fn, { backend: "aot_eager", fullgraph: true });
+      const [plain, captured] = [fn, compiled].map((run) => {
+        const x = tensor(Array.from({ length: 3 }, (_, i) => [4, 3, 2, 1].map((e) => e / 8 - i / 4)), {
+          requiresGrad: true,
+        });
+        const y = run(x);
+        y.square().sum().backward();
+        return { y: y.tolist(), grad: x.grad?.tolist() };
+      });
+      assertEquals(captured, plain, `${shown}, ${done}`);
+    }
+  }
+});

@@ -27,7 +27,7 @@ import type { ArgsOf, Params } from "../ops/params.ts";
 import { laidOut } from "../ops/rewrite/contract.ts";
 import type { RecordedCall } from "./gradient_tape.ts";
 import type { Recorder } from "./recorder.ts";
-import { isLess } from "../sym/decide.ts";
+import { isEqual, isLess } from "../sym/decide.ts";
 import { add, type Dim, mul, sub, Sym } from "../sym/expr.ts";
 
 /** A captured program whose views and writes cannot be expressed by pure ops: it must run op by op. */
@@ -199,6 +199,13 @@ const isDims = (value: unknown): value is readonly Dim[] => Array.isArray(value)
 
 type FunctionalResults = FunctionalTensor | readonly FunctionalTensor[];
 
+/** Returns whether a tensor shows all of its memory, in order: its base, or a reshaped one. */
+function fillsMemory({ meta, storage: { meta: base } }: FunctionalTensor): boolean {
+  const inOrder = (each: TensorMeta) => each.offset === 0 && isContiguous(each);
+  return inOrder(meta) && inOrder(base) && meta.dtype === base.dtype &&
+    isEqual(elementCount(meta), elementCount(base));
+}
+
 /** A view as an op on values, which have no memory. */
 const onValues = (definition: OpDefinition): OpDefinition =>
   definition === OPS.asStrided ? OPS.readStrided : definition;
@@ -325,7 +332,7 @@ export class Functionalizer {
    * order.
    */
   #address(viewed: FunctionalTensor, args: ArgsOf<Params, FunctionalTensor>): void {
-    const { storage, meta, steps } = viewed;
+    const { storage, meta } = viewed;
     const { size, stride, storageOffset } = args;
     const last = isDims(size) && isDims(stride)
       ? size.reduce<Dim>(
@@ -333,8 +340,7 @@ export class Functionalizer {
         isDim(storageOffset) ? storageOffset : 0,
       )
       : null;
-    const isWhole = steps.length === 0 && isContiguous(meta) && meta.offset === 0;
-    if (!isWhole || last === null || !isLess(last, elementCount(meta))) {
+    if (!fillsMemory(viewed) || last === null || !isLess(last, elementCount(meta))) {
       throw new NotFunctional(
         "Expected asStrided of a whole tensor in row-major order but found other memory",
       );
