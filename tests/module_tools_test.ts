@@ -383,6 +383,8 @@ const OF_A_WRONG_KIND: Readonly<Record<string, () => unknown>> = {
   "a tensor for nn.init but found undefined": () => nn.init.zeros_(JSON.parse("{}").weight),
   "tensors for gradients but found Linear": () => nn.utils.clipGradNorm_(Object(new nn.Linear(1, 1)), 1),
   "2 states but found 1": () => new nn.LSTM(3, 4).call(randn([5, 2, 3]), Object([zeros([1, 2, 4])])),
+  "tensors for the states of a recurrent cell but found 3": () =>
+    new nn.LSTMCell(3, 4).call(randn([2, 3]), JSON.parse("3")),
   'a function as activation, or "relu" or "gelu",': () =>
     new nn.TransformerEncoderLayer(8, 2, { activation: JSON.parse('"swish"') }),
   "a function to run but found undefined": () => noGrad(JSON.parse("{}").body),

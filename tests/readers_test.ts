@@ -275,6 +275,14 @@ Deno.test("random parts of images are within their ranges, and wrong settings of
     [() => transforms.colorJitter({ contrast: [2, 1] }), "in order for contrast"],
     [() => Reflect.apply(transforms.colorJitter, null, [{ brightnes: 1 }]), "found brightnes"],
     [() => transforms.gaussianBlur(4), "odd sizes"],
+    [
+      () => Reflect.apply(transforms.gaussianBlur, null, [null]),
+      "a list for kernelSize of gaussianBlur but found null",
+    ],
+    [
+      () => Reflect.apply(transforms.randomAffine, null, [3, true]),
+      "a list for translate of randomAffine but found true",
+    ],
     [() => transforms.gaussianBlur(3, 0), "a positive sigma"],
     [() => transforms.randomRotation(-1), "at least 0"],
     [() => Reflect.apply(transforms.randomRotation, null, [3, "cubic"]), "nearest, bilinear"],

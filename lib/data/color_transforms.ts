@@ -3,7 +3,7 @@
  * Invariant: images keep their type; those of integers count to 255, those of floats to 1.
  */
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
-import { refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseValue } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor } from "../tensor/creation.ts";
@@ -205,6 +205,7 @@ function bell(size: number, sigma: number, { dtype, device }: Tensor): Tensor {
  */
 export function gaussianBlur(...given: Arguments<Blur, BlurOptions, typeof BLUR>): ImageTransform {
   const { kernelSize, sigma = [0.1, 2] } = argumentsOf<Blur, BlurOptions>("gaussianBlur", BLUR, given);
+  if (typeof kernelSize !== "number") checkKind(kernelSize, "a list", "kernelSize of gaussianBlur");
   const [width, height] = typeof kernelSize === "number" ? [kernelSize, kernelSize] : kernelSize;
   if (![width, height].every((each) => Number.isInteger(each) && each % 2 === 1 && each > 0)) {
     refuseValue("odd sizes for kernelSize of gaussianBlur", kernelSize);

@@ -3,7 +3,7 @@
  * rotations and affine maps. Invariant: pixels from outside the image are 0.
  */
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
-import { checkOneOf, refuseValue } from "../base/checked_input.ts";
+import { checkKind, checkOneOf, refuseValue } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
 import { tensor } from "../tensor/creation.ts";
 import { gridSample } from "../tensor/generated_functions.ts";
@@ -195,6 +195,7 @@ export function randomAffine(...given: Arguments<Turned, AffineOptions, typeof A
     sizes = rangeOf("scale of randomAffine", scale);
   const shears = degreesOf("shear of randomAffine", shear);
   if (!(sizes[0] > 0)) refuseValue("a positive scale of randomAffine", scale);
+  checkKind(translate, "a list", "translate of randomAffine");
   if (![...translate].every((each) => each >= 0 && each <= 1) || translate.length !== 2) {
     refuseValue("two shares in [0, 1] for translate of randomAffine", translate);
   }

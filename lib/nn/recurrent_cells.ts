@@ -5,7 +5,7 @@
 import { checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { settings, unlessDefault } from "../base/console_text.ts";
-import { checkTensor } from "../tensor/checked.ts";
+import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { type Arguments } from "../base/arguments.ts";
 import { empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -70,7 +70,9 @@ export abstract class RNNCellBase extends Module {
       throw new DynError(`Expected an input of 1 or 2 dimensions for a recurrent cell but found ${x.ndim}`);
     }
     const shape = [...x.shape.slice(0, -1), this.hiddenSize];
-    const states = given ?? this.gates.zeros(shape, x);
+    const states = given === null
+      ? this.gates.zeros(shape, x)
+      : checkedTensors(given, "the states of a recurrent cell");
     for (const state of states) {
       if (state.ndim !== shape.length || state.shape.some((size, d) => size !== shape[d])) {
         throw new DynError(
