@@ -7,7 +7,7 @@
 import { type DType, itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import type { FunctionBody } from "./function_body.ts";
-import type { SIMD } from "./opcodes.ts";
+import type { Simd } from "./opcodes.ts";
 import type { Parts } from "./values.ts";
 
 /** Bytes beyond the last element of memory that a load may read. */
@@ -54,7 +54,7 @@ const WIDEN = {
   i32Load8S: ["i16ExtendLowS8", "i32ExtendLowS16"],
   i32Load16U: ["i32ExtendLowU16"],
   i32Load16S: ["i32ExtendLowS16"],
-} as const satisfies Record<SmallForm, readonly (keyof typeof SIMD)[]>;
+} as const satisfies Record<SmallForm, readonly Simd[]>;
 
 /** Pushes one element in all lanes, or in lane 0. */
 export function pushElement(

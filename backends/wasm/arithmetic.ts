@@ -6,12 +6,10 @@ import type { ValueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { resultType, type ScalarOpName } from "../../lib/loops/scalar.ts";
 import { allEqual, type Lanes } from "./lanes.ts";
-import type { SIMD } from "./opcodes.ts";
+import type { Simd } from "./opcodes.ts";
 import { isWide, type LaneValue, partOf } from "./values.ts";
 
-type Instruction = keyof typeof SIMD;
-
-/** Instruction prefix of lanes of a type. */
+/** Simd prefix of lanes of a type. */
 const SHAPE = { float32: "f32", float64: "f64", int32: "i32", int64: "i64" } as const;
 type Number = keyof typeof SHAPE;
 
@@ -20,7 +18,7 @@ const isFloat = (type: Number): type is "float32" | "float64" => type === "float
 const COMPARISONS = { eq: "Eq", ne: "Ne", lt: "Lt", le: "Le", gt: "Gt", ge: "Ge" } as const;
 const OF_INTEGERS = { eq: "Eq", ne: "Ne", lt: "LtS", le: "LeS", gt: "GtS", ge: "GeS" } as const;
 
-const comparison = (op: keyof typeof COMPARISONS, type: Number): Instruction =>
+const comparison = (op: keyof typeof COMPARISONS, type: Number): Simd =>
   isFloat(type)
     ? `${SHAPE[type]}${COMPARISONS[op]}`
     : `${type === "int64" ? "i64" : "i32"}${OF_INTEGERS[op]}`;
@@ -50,7 +48,7 @@ export function primitive(
   const { type } = a;
   if (type === "bool") return onBools(lanes, op, { args, four });
   const shape = SHAPE[type];
-  const simple = (instruction: Instruction, result: ValueType = type) =>
+  const simple = (instruction: Simd, result: ValueType = type) =>
     lanes.each(result, args, { four, then: () => void lanes.body.simd(instruction) });
   if (has(COMPARISONS, op)) {
     const instruction = comparison(op, type);

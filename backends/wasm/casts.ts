@@ -5,10 +5,8 @@
  */
 import type { ValueType } from "../../lib/base/dtype.ts";
 import type { HelperName, Lanes } from "./lanes.ts";
-import type { SIMD } from "./opcodes.ts";
+import type { Simd } from "./opcodes.ts";
 import { type LaneValue, partOf } from "./values.ts";
-
-type Instruction = keyof typeof SIMD;
 
 /** The value as another type. */
 export function cast(
@@ -34,7 +32,7 @@ type Cast = (lanes: Lanes, value: LaneValue, four: boolean) => LaneValue;
 
 const same: Cast = (_, value) => value;
 
-const unequal = (instruction: Instruction): Cast => (lanes, value, four) =>
+const unequal = (instruction: Simd): Cast => (lanes, value, four) =>
   lanes.compared([value, lanes.constant(0, value.type)], {
     four,
     then: () => void lanes.body.simd(instruction),
@@ -46,14 +44,14 @@ const ofMask = (to: ValueType): Cast => (lanes, mask, four) =>
 
 /** Emits instructions for each vector, which is on the stack. */
 type Step = (lanes: Lanes) => void;
-const simd = (instruction: Instruction): Step => ({ body }) => void body.simd(instruction);
+const simd = (instruction: Simd): Step => ({ body }) => void body.simd(instruction);
 const helper = (name: HelperName): Step => ({ body, room }) => void body.call(room.helper(name));
 
 const byVectors = (to: ValueType, step: Step): Cast => (lanes, value, four) =>
   lanes.each(to, [value], { four, then: () => step(lanes) });
 
 /** Applies an instruction that takes the low half of a vector to both halves. */
-const byHalves = (instruction: Instruction): Cast => (lanes, value, four) =>
+const byHalves = (instruction: Simd): Cast => (lanes, value, four) =>
   lanes.make("float64", { four, equal: value.equal }, (part) => {
     const source = partOf(value, 0);
     lanes.body.get(source);

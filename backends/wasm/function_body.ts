@@ -3,7 +3,16 @@
  * closed by one method, so that they nest.
  */
 import { Bytes } from "./bytes.ts";
-import { type IntegerType, MISC, OP, SIMD, TYPE, type WasmType } from "./opcodes.ts";
+import {
+  codeOf,
+  type IntegerType,
+  type Op,
+  type Simd,
+  simdCodeOf,
+  TRUNCATE,
+  TYPE,
+  type WasmType,
+} from "./opcodes.ts";
 
 const scratch = new DataView(new ArrayBuffer(8));
 
@@ -50,29 +59,30 @@ export class FunctionBody {
     return this;
   }
 
-  op(...names: readonly (keyof typeof OP)[]): this {
-    for (const name of names) this.#code.byte(OP[name]);
+  op(...names: readonly Op[]): this {
+    for (const name of names) this.#code.byte(codeOf(name));
     return this;
   }
 
-  misc(name: keyof typeof MISC): this {
-    this.#code.byte(0xfc).unsigned(MISC[name]);
+  /** Converts a double to an i64, the nearest one if it is out of range. */
+  truncate(): this {
+    this.#code.byte(0xfc).unsigned(TRUNCATE);
     return this;
   }
 
-  simd(...names: readonly (keyof typeof SIMD)[]): this {
-    for (const name of names) this.#code.byte(0xfd).unsigned(SIMD[name]);
+  simd(...names: readonly Simd[]): this {
+    for (const name of names) this.#code.byte(0xfd).unsigned(simdCodeOf(name));
     return this;
   }
 
   /** A load or store at address + offset. */
-  memory(name: keyof typeof OP, offset = 0): this {
-    this.#code.byte(OP[name]).unsigned(0).unsigned(offset);
+  memory(name: Op, offset = 0): this {
+    this.#code.byte(codeOf(name)).unsigned(0).unsigned(offset);
     return this;
   }
 
-  simdMemory(name: keyof typeof SIMD, offset = 0): this {
-    this.#code.byte(0xfd).unsigned(SIMD[name]).unsigned(0).unsigned(offset);
+  simdMemory(name: Simd, offset = 0): this {
+    this.#code.byte(0xfd).unsigned(simdCodeOf(name)).unsigned(0).unsigned(offset);
     return this;
   }
 
@@ -82,17 +92,17 @@ export class FunctionBody {
     offset: number,
     lane: number,
   ): this {
-    this.#code.byte(0xfd).unsigned(SIMD[name]).unsigned(0).unsigned(offset).byte(lane);
+    this.#code.byte(0xfd).unsigned(simdCodeOf(name)).unsigned(0).unsigned(offset).byte(lane);
     return this;
   }
 
-  lane(name: keyof typeof SIMD, lane: number): this {
-    this.#code.byte(0xfd).unsigned(SIMD[name]).byte(lane);
+  lane(name: Simd, lane: number): this {
+    this.#code.byte(0xfd).unsigned(simdCodeOf(name)).byte(lane);
     return this;
   }
 
   shuffle(lanes: readonly number[]): this {
-    this.#code.byte(0xfd).unsigned(SIMD.shuffle).byte(...lanes);
+    this.#code.byte(0xfd).unsigned(simdCodeOf("shuffle")).byte(...lanes);
     return this;
   }
 
@@ -140,7 +150,9 @@ export class FunctionBody {
       scratch.setInt32(0, bits, true);
       scratch.setInt32(4, high, true);
       const pair = new Uint8Array(scratch.buffer, 0, 8);
-      this.#prologue.byte(0xfd).unsigned(SIMD.constant).raw(pair).raw(pair).byte(0x21).unsigned(local);
+      this.#prologue.byte(0xfd).unsigned(simdCodeOf("constant")).raw(pair).raw(pair).byte(0x21).unsigned(
+        local,
+      );
     }
     return local;
   }
@@ -156,7 +168,7 @@ export class FunctionBody {
     let local = this.#words.get(key);
     if (local === undefined) {
       this.#words.set(key, local = this.local(type));
-      const load = type === "i32" ? OP.i32Load : OP.i64Load;
+      const load = type === "i32" ? codeOf("i32Load") : codeOf("i64Load");
       this.#prologue.byte(0x20).unsigned(param).byte(load).unsigned(0).unsigned(offset);
       this.#prologue.byte(0x21).unsigned(local);
     }
@@ -165,7 +177,7 @@ export class FunctionBody {
 
   /** Four 32-bit lanes. */
   lanes(values: readonly number[]): this {
-    this.#code.byte(0xfd).unsigned(SIMD.constant);
+    this.#code.byte(0xfd).unsigned(simdCodeOf("constant"));
     for (const value of values) {
       scratch.setInt32(0, value, true);
       this.#code.raw(new Uint8Array(scratch.buffer, 0, 4));
@@ -174,19 +186,19 @@ export class FunctionBody {
   }
 
   call(index: number): this {
-    this.#code.byte(OP.call).unsigned(index);
+    this.#code.byte(codeOf("call")).unsigned(index);
     return this;
   }
 
   /** Runs `body` if the i32 on the stack is not 0. */
   when(body: () => void, otherwise?: () => void): this {
-    this.#code.byte(OP.if, 0x40);
+    this.#code.byte(codeOf("if"), 0x40);
     body();
     if (otherwise) {
-      this.#code.byte(OP.else);
+      this.#code.byte(codeOf("else"));
       otherwise();
     }
-    this.#code.byte(OP.end);
+    this.#code.byte(codeOf("end"));
     return this;
   }
 
@@ -205,7 +217,7 @@ export class FunctionBody {
       });
       const ahead = this.#ahead.pop();
       if (ahead) this.#code.raw(ahead.done());
-      this.#code.byte(0x03, 0x40).raw(inside.done()).byte(OP.branchIf).unsigned(0).byte(OP.end);
+      this.#code.byte(0x03, 0x40).raw(inside.done()).byte(codeOf("branchIf")).unsigned(0).byte(codeOf("end"));
     });
     return this;
   }
@@ -237,7 +249,7 @@ export class FunctionBody {
       this.#code.byte(0x03, 0x40);
       body();
       this.get(count).i32(1).op("i32Sub").tee(count).i32(0).op("i32GtS");
-      this.#code.byte(OP.branchIf).unsigned(0).byte(OP.end);
+      this.#code.byte(codeOf("branchIf")).unsigned(0).byte(codeOf("end"));
     });
     return this;
   }
@@ -246,7 +258,7 @@ export class FunctionBody {
   finish(): Uint8Array {
     const body = new Bytes().unsigned(this.#locals.length);
     for (const type of this.#locals) body.unsigned(1).byte(TYPE[type]);
-    body.raw(this.#prologue.done()).raw(this.#code.done()).byte(OP.end);
+    body.raw(this.#prologue.done()).raw(this.#code.done()).byte(codeOf("end"));
     return body.done();
   }
 }

@@ -29,7 +29,7 @@ function int64OfDoubles(): FunctionBody {
     pushDouble(body, magic).simd("i64Sub").set(result);
   }, () => {
     setLanes(body, result, (lane) => {
-      body.get(x).lane("f64Extract", lane).misc("i64TruncSatF64S").i64(-(2n ** 63n));
+      body.get(x).lane("f64Extract", lane).truncate().i64(-(2n ** 63n));
       body.get(x).lane("f64Extract", lane).op("f64Abs").f64(2 ** 63).op("f64Lt", "select");
     });
   });
@@ -57,7 +57,7 @@ function lowWords(body: FunctionBody, result: number): void {
   for (const lane of [0, 1, 2, 3]) {
     const x = lane >> 1, half = lane & 1;
     if (lane > 0) body.get(result);
-    body.get(x).lane("f64Extract", half).misc("i64TruncSatF64S").op("i32WrapI64").i32(0);
+    body.get(x).lane("f64Extract", half).truncate().op("i32WrapI64").i32(0);
     body.get(x).lane("f64Extract", half).op("f64Abs").f64(2 ** 63).op("f64Lt", "select");
     if (lane === 0) body.simd("i32Splat");
     else body.lane("i32Replace", lane);

@@ -7,204 +7,64 @@
 export const TYPE = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
 export type WasmType = keyof typeof TYPE;
 
-/** Plain instructions. */
-export const OP = {
-  if: 0x04,
-  else: 0x05,
-  end: 0x0b,
-  branch: 0x0c,
-  branchIf: 0x0d,
-  call: 0x10,
-  select: 0x1b,
-  i32Load: 0x28,
-  i64Load: 0x29,
-  f32Load: 0x2a,
-  f64Load: 0x2b,
-  i32Load8S: 0x2c,
-  i32Load8U: 0x2d,
-  i32Load16S: 0x2e,
-  i32Load16U: 0x2f,
-  i32Store: 0x36,
-  i64Store: 0x37,
-  f32Store: 0x38,
-  f64Store: 0x39,
-  i32Store8: 0x3a,
-  i32Store16: 0x3b,
-  i32Eqz: 0x45,
-  i32Eq: 0x46,
-  i32Ne: 0x47,
-  i32LtS: 0x48,
-  i32LtU: 0x49,
-  i32GtS: 0x4a,
-  i32GeS: 0x4e,
-  i64Eqz: 0x50,
-  i64Eq: 0x51,
-  i64Ne: 0x52,
-  i64LtS: 0x53,
-  i64LtU: 0x54,
-  i64GtS: 0x55,
-  i64LeS: 0x57,
-  i64GeS: 0x59,
-  f32Ne: 0x5c,
-  f64Ne: 0x62,
-  f64Lt: 0x63,
-  i32Clz: 0x67,
-  i32Add: 0x6a,
-  i32Sub: 0x6b,
-  i32Mul: 0x6c,
-  i32DivS: 0x6d,
-  i32RemS: 0x6f,
-  i32And: 0x71,
-  i32Or: 0x72,
-  i32Xor: 0x73,
-  i32Shl: 0x74,
-  i32ShrS: 0x75,
-  i32ShrU: 0x76,
-  i64Add: 0x7c,
-  i64Sub: 0x7d,
-  i64Mul: 0x7e,
-  i64DivS: 0x7f,
-  i64RemS: 0x81,
-  i64And: 0x83,
-  i64Xor: 0x85,
-  i64Shl: 0x86,
-  i64ShrS: 0x87,
-  i64ShrU: 0x88,
-  f32Add: 0x92,
-  f64Abs: 0x99,
-  f64Add: 0xa0,
-  i32WrapI64: 0xa7,
-  i64ExtendI32S: 0xac,
-  i64ExtendI32U: 0xad,
-  f32ConvertI64S: 0xb4,
-} as const;
-
-/** Instructions after the prefix 0xfc. */
-export const MISC = { i64TruncSatF64S: 0x06 } as const;
-
-/** Instructions after the prefix 0xfd. */
-export const SIMD = {
-  load: 0x00,
-  load32Splat: 0x09,
-  load64Splat: 0x0a,
-  store: 0x0b,
-  constant: 0x0c,
-  shuffle: 0x0d,
-  i32Splat: 0x11,
-  i64Splat: 0x12,
-  f32Splat: 0x13,
-  f64Splat: 0x14,
-  i32Extract: 0x1b,
-  i32Replace: 0x1c,
-  i64Extract: 0x1d,
-  i64Replace: 0x1e,
-  f32Extract: 0x1f,
-  f32Replace: 0x20,
-  f64Extract: 0x21,
-  f64Replace: 0x22,
-  i32Eq: 0x37,
-  i32Ne: 0x38,
-  i32LtS: 0x39,
-  i32LtU: 0x3a,
-  i32GtS: 0x3b,
-  i32LeS: 0x3d,
-  i32GeS: 0x3f,
-  f32Eq: 0x41,
-  f32Ne: 0x42,
-  f32Lt: 0x43,
-  f32Gt: 0x44,
-  f32Le: 0x45,
-  f32Ge: 0x46,
-  f64Eq: 0x47,
-  f64Ne: 0x48,
-  f64Lt: 0x49,
-  f64Gt: 0x4a,
-  f64Le: 0x4b,
-  f64Ge: 0x4c,
-  not: 0x4d,
-  and: 0x4e,
-  andNot: 0x4f,
-  or: 0x50,
-  xor: 0x51,
-  bitselect: 0x52,
-  anyTrue: 0x53,
-  load32Lane: 0x56,
-  load64Lane: 0x57,
-  store32Lane: 0x5a,
-  store64Lane: 0x5b,
-  load32Zero: 0x5c,
-  load64Zero: 0x5d,
-  f32DemoteZero: 0x5e,
-  f64PromoteLow: 0x5f,
-  f32Ceil: 0x67,
-  f32Floor: 0x68,
-  f32Trunc: 0x69,
-  f32Nearest: 0x6a,
-  f64Ceil: 0x74,
-  f64Floor: 0x75,
-  f64Trunc: 0x7a,
-  i16ExtendLowS8: 0x87,
-  i16ExtendLowU8: 0x89,
-  f64Nearest: 0x94,
-  i32Abs: 0xa0,
-  i32Neg: 0xa1,
-  i32AllTrue: 0xa3,
-  i32ExtendLowS16: 0xa7,
-  i32ExtendLowU16: 0xa9,
-  i32Shl: 0xab,
-  i32ShrS: 0xac,
-  i32ShrU: 0xad,
-  i32Add: 0xae,
-  i32Sub: 0xb1,
-  i32Mul: 0xb5,
-  i32MinS: 0xb6,
-  i32MaxS: 0xb8,
-  i64Abs: 0xc0,
-  i64Neg: 0xc1,
-  i64AllTrue: 0xc3,
-  i64ExtendLowS: 0xc7,
-  i64ExtendHighS: 0xc8,
-  i64Shl: 0xcb,
-  i64ShrS: 0xcc,
-  i64ShrU: 0xcd,
-  i64Add: 0xce,
-  i64Sub: 0xd1,
-  i64Mul: 0xd5,
-  i64MulLowU32: 0xde,
-  i64MulHighU32: 0xdf,
-  i64Eq: 0xd6,
-  i64Ne: 0xd7,
-  i64LtS: 0xd8,
-  i64GtS: 0xd9,
-  i64LeS: 0xda,
-  i64GeS: 0xdb,
-  f32Abs: 0xe0,
-  f32Neg: 0xe1,
-  f32Sqrt: 0xe3,
-  f32Add: 0xe4,
-  f32Sub: 0xe5,
-  f32Mul: 0xe6,
-  f32Div: 0xe7,
-  f32PMin: 0xea,
-  f32PMax: 0xeb,
-  f64Abs: 0xec,
-  f64Neg: 0xed,
-  f64Sqrt: 0xef,
-  f64Add: 0xf0,
-  f64Sub: 0xf1,
-  f64Mul: 0xf2,
-  f64Div: 0xf3,
-  f64PMin: 0xf6,
-  f64PMax: 0xf7,
-  i32TruncF32: 0xf8,
-  f32ConvertI32: 0xfa,
-  i32TruncF64Zero: 0xfc,
-  f64ConvertLowI32: 0xfe,
-  f32Madd: 0x105,
-  f64Madd: 0x107,
-  i32LaneSelect: 0x10b,
-  i64LaneSelect: 0x10c,
-} as const;
-
 /** Plain instructions that take or return a 64-bit integer where their i32 forms take or return 32 bits. */
 export type IntegerType = "i32" | "i64";
+
+/** Plain instructions: names with consecutive codes after the first one. */
+const PLAIN = [
+  "0x04 if else 0x0b end branch branchIf 0x10 call 0x1b select 0x28 i32Load i64Load f32Load f64Load",
+  "i32Load8S i32Load8U i32Load16S i32Load16U 0x36 i32Store i64Store f32Store f64Store i32Store8",
+  "i32Store16 0x45 i32Eqz i32Eq i32Ne i32LtS i32LtU i32GtS 0x4e i32GeS 0x50 i64Eqz i64Eq i64Ne i64LtS",
+  "i64LtU i64GtS 0x57 i64LeS 0x59 i64GeS 0x5c f32Ne 0x62 f64Ne f64Lt 0x67 i32Clz 0x6a i32Add i32Sub",
+  "i32Mul i32DivS 0x6f i32RemS 0x71 i32And i32Or i32Xor i32Shl i32ShrS i32ShrU 0x7c i64Add i64Sub",
+  "i64Mul i64DivS 0x81 i64RemS 0x83 i64And 0x85 i64Xor i64Shl i64ShrS i64ShrU 0x92 f32Add 0x99 f64Abs",
+  "0xa0 f64Add 0xa7 i32WrapI64 0xac i64ExtendI32S i64ExtendI32U 0xb4 f32ConvertI64S",
+] as const;
+
+/** Instructions after the prefix 0xfd, likewise. */
+const VECTOR = [
+  "0x00 load 0x09 load32Splat load64Splat store constant shuffle 0x11 i32Splat i64Splat f32Splat",
+  "f64Splat 0x1b i32Extract i32Replace i64Extract i64Replace f32Extract f32Replace f64Extract",
+  "f64Replace 0x37 i32Eq i32Ne i32LtS i32LtU i32GtS 0x3d i32LeS 0x3f i32GeS 0x41 f32Eq f32Ne f32Lt",
+  "f32Gt f32Le f32Ge f64Eq f64Ne f64Lt f64Gt f64Le f64Ge not and andNot or xor bitselect anyTrue",
+  "0x56 load32Lane load64Lane 0x5a store32Lane store64Lane load32Zero load64Zero f32DemoteZero",
+  "f64PromoteLow 0x67 f32Ceil f32Floor f32Trunc f32Nearest 0x74 f64Ceil f64Floor 0x7a f64Trunc",
+  "0x87 i16ExtendLowS8 0x89 i16ExtendLowU8 0x94 f64Nearest 0xa0 i32Abs i32Neg 0xa3 i32AllTrue",
+  "0xa7 i32ExtendLowS16 0xa9 i32ExtendLowU16 0xab i32Shl i32ShrS i32ShrU i32Add 0xb1 i32Sub",
+  "0xb5 i32Mul i32MinS 0xb8 i32MaxS 0xc0 i64Abs i64Neg 0xc3 i64AllTrue 0xc7 i64ExtendLowS",
+  "i64ExtendHighS 0xcb i64Shl i64ShrS i64ShrU i64Add 0xd1 i64Sub 0xd5 i64Mul i64Eq i64Ne i64LtS",
+  "i64GtS i64LeS i64GeS 0xde i64MulLowU32 i64MulHighU32 f32Abs f32Neg 0xe3 f32Sqrt f32Add f32Sub",
+  "f32Mul f32Div 0xea f32PMin f32PMax f64Abs f64Neg 0xef f64Sqrt f64Add f64Sub f64Mul f64Div",
+  "0xf6 f64PMin f64PMax i32TruncF32 0xfa f32ConvertI32 0xfc i32TruncF64Zero 0xfe f64ConvertLowI32",
+  "0x105 f32Madd 0x107 f64Madd 0x10b i32LaneSelect i64LaneSelect",
+] as const;
+
+/** The names in a text. */
+type NamesIn<Text extends string> = Text extends `${infer First} ${infer Rest}`
+  ? Exclude<First, `0x${string}`> | NamesIn<Rest>
+  : Text;
+
+/** A plain instruction. */
+export type Op = NamesIn<typeof PLAIN[number]>;
+
+/** An instruction after the prefix 0xfd. */
+export type Simd = NamesIn<typeof VECTOR[number]>;
+
+/** The code of the conversion after the prefix 0xfc. */
+export const TRUNCATE = 0x06;
+
+/** Returns the code of a plain instruction. */
+export const codeOf: (name: Op) => number = codesIn(PLAIN);
+
+/** Returns the code of an instruction after the prefix 0xfd. */
+export const simdCodeOf: (name: Simd) => number = codesIn(VECTOR);
+
+function codesIn(texts: readonly string[]): (name: string) => number {
+  const codes = new Map<string, number>();
+  let next = 0;
+  for (const word of texts.flatMap((text) => text.split(" "))) {
+    if (word.startsWith("0x")) next = Number(word);
+    else codes.set(word, next++);
+  }
+  return (name) => codes.get(name) ?? 0;
+}

@@ -3,7 +3,7 @@
  * be pushed several times and in several places.
  */
 import { FunctionBody } from "./function_body.ts";
-import type { OP, WasmType } from "./opcodes.ts";
+import type { Op, WasmType } from "./opcodes.ts";
 
 /** Pushes one number. */
 export type Term = (body: FunctionBody) => void;
@@ -13,7 +13,7 @@ export const int = (value: number): Term => (body) => void body.i32(value);
 export const ref = (local: number): Term => (body) => void body.get(local);
 
 /** An instruction of two operands. */
-const binary = (op: keyof typeof OP): (left: Term, right: Term) => Term => (left, right) => (body) => {
+const binary = (op: Op): (left: Term, right: Term) => Term => (left, right) => (body) => {
   left(body);
   right(body);
   body.op(op);
