@@ -1,5 +1,6 @@
 /** Contents of maps and sets. Invariant: nothing with which a program replaces a builtin is called. */
 import { types } from "node:util";
+import { invariant } from "./errors.ts";
 
 const { apply } = Reflect;
 const { keys, values } = Map.prototype, { values: members } = Set.prototype;
@@ -21,10 +22,17 @@ export function membersOf<T>(set: ReadonlySet<T>): T[] {
 }
 
 const { get: getValue, has: hasEntry } = Map.prototype, { has: hasMember } = Set.prototype;
-const sizeGetters = [Map.prototype, Set.prototype].map((of) =>
-  Reflect.getOwnPropertyDescriptor(of, "size")?.get
-);
-const [sizeOfMap, sizeOfSet] = sizeGetters;
+
+function sizeGetter<C>(of: object): (collection: C) => number {
+  const getter = Reflect.getOwnPropertyDescriptor(of, "size")?.get;
+  invariant(getter, "Expected a getter");
+  return Function.prototype.call.bind(getter);
+}
+
+/** The number of entries of a map, whatever it has under the name `size`. */
+export const sizeOfMap: (map: ReadonlyMap<unknown, unknown>) => number = sizeGetter(Map.prototype);
+/** The number of members of a set, whatever it has under the name `size`. */
+export const sizeOfSet: (set: ReadonlySet<unknown>) => number = sizeGetter(Set.prototype);
 const { isMap, isSet } = types;
 
 /** The value of a key; undefined if there is none, or if the value is not a Map. */
@@ -40,8 +48,8 @@ export function hasKey(collection: unknown, key: unknown): boolean | undefined {
 
 /** The number of entries of a Map or Set; undefined for other values. */
 export function sizeOf(collection: unknown): number | undefined {
-  const getter = isMap(collection) ? sizeOfMap : isSet(collection) ? sizeOfSet : undefined;
-  return getter && apply(getter, collection, []);
+  if (isMap(collection)) return sizeOfMap(collection);
+  return isSet(collection) ? sizeOfSet(collection) : undefined;
 }
 
 function drained<T>(iterator: Iterator<T>, next: Iterator<T>["next"]): T[] {

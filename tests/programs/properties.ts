@@ -332,6 +332,85 @@ export const properties: Corpus = {
       see(f(v(1)), g(v(1), given), held, given);
     }
   },
+  "prototypes that the function itself changes after it has read from them"({ compile, attempt }) {
+    for (
+      const change of [
+        (o: object) => Reflect.set(o, "name", () => "set"),
+        (o: object) => Reflect.deleteProperty(o, "name"),
+        (o: object) => Reflect.setPrototypeOf(o, { name: () => "given", none: () => "given" }),
+        (o: object) => Reflect.defineProperty(o, "none", { get: () => () => "got", configurable: true }),
+      ]
+    ) {
+      class Base {
+        declare none?: () => string;
+        name() {
+          return "base";
+        }
+      }
+      class Middle extends Base {}
+      class Sub extends Middle {}
+      const f = compile((x: Tensor, o: Sub, changed: object) => {
+        const former = [o.name(), o.none?.()];
+        change(changed);
+        return [x.add(1), former, o.name?.(), o.none?.(), new Sub().name?.(), Reflect.has(o, "none")];
+      });
+      for (const changed of [Middle.prototype, Base.prototype]) {
+        for (let i = 0; i < 2; i++) attempt(() => f(v(1), new Sub(), changed));
+      }
+    }
+  },
+  "what new objects and changed ones inherit is hidden between calls"({ compile, see }) {
+    class Base {
+      get kind() {
+        return "base";
+      }
+      name() {
+        return "name";
+      }
+    }
+    class Sub extends Base {}
+    const f = compile((x: Tensor, o: Base) => {
+      const made: Base = Object.create(o), fresh = new Sub();
+      return [x.add(1), made.kind, made.name(), fresh.kind, fresh.name()];
+    });
+    const g = compile((x: Tensor, o: { none?: number; neither?: number }) => {
+      Object.setPrototypeOf(o, { none: 1 });
+      return [x.add(1), o.none, o.neither];
+    });
+    const o = new Sub(), given = {};
+    const hide = (on: object, key: string, value: unknown) => {
+      Object.defineProperty(on, key, { value, configurable: true });
+      see(f(v(1), o), g(v(1), given));
+    };
+    see(f(v(1), o), g(v(1), given));
+    hide(o, "kind", "own");
+    hide(o, "name", () => "own");
+    hide(Sub.prototype, "kind", "sub");
+    hide(Sub.prototype, "name", () => "sub");
+    hide(given, "none", 2);
+    hide(given, "neither", 3);
+  },
+  "collections with a size of their own"({ compile, see }) {
+    const log: string[] = [];
+    class Counted<K, T> extends Map<K, T> {
+      override get size() {
+        log.push("size");
+        return super.size;
+      }
+    }
+    const sized = <T extends object>(o: T) => Object.defineProperty(o, "size", { value: 70 });
+    const f = compile((x: Tensor, map: Map<string, number>, set: Set<number>) => [
+      x.add(1),
+      [...map.keys()],
+      map.get("a"),
+      [...set],
+    ]);
+    for (const map of [new Map([["a", 1]]), new Counted([["a", 1]]), sized(new Map([["a", 1]]))]) {
+      for (const set of [new Set([1, 2]), sized(new Set([1, 2]))]) {
+        see(f(v(1), map, set), f(v(2), map, set), log);
+      }
+    }
+  },
 };
 
 /** Numbers, some of which accessors give. */

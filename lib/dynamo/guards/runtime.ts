@@ -3,7 +3,7 @@
  * that `isProxy` rules out beforehand.
  */
 import { types } from "node:util";
-import { keysOf, membersOf, ownSet, valuesOf } from "../../base/collections.ts";
+import { keysOf, membersOf, ownSet, sizeOfMap, sizeOfSet, valuesOf } from "../../base/collections.ts";
 import { getDefaultDtype } from "../../base/dtype.ts";
 import { sameList } from "../../base/lists.ts";
 import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
@@ -140,13 +140,13 @@ function isSet(value: unknown): value is Set<unknown> {
 
 /** Returns whether a value is a Map with these keys, in this order. */
 export function mapHasKeys(value: unknown, keys: readonly unknown[]): boolean {
-  return isMap(value) && value.size === keys.length &&
+  return isMap(value) && sizeOfMap(value) === keys.length &&
     (keys.length === 0 || sameKeys(keysOf(value), keys));
 }
 
 /** Returns whether a value is a Set with these members, in this order. */
 export function setHasMembers(value: unknown, keys: readonly unknown[]): boolean {
-  return isSet(value) && value.size === keys.length &&
+  return isSet(value) && sizeOfSet(value) === keys.length &&
     (keys.length === 0 || sameKeys(membersOf(value), keys));
 }
 

@@ -195,15 +195,13 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
     return element ? { kind: "value", value: element } : undefinedFound();
   }
   const known = object.reads.get(key);
-  if (known && !object.slots.has(key) && !object.prototypeChanged) return { kind: "value", value: known };
+  if (known && isAsRead(object, key)) return { kind: "value", value: known };
   let holder: ObjectValue | null = object;
   let steps = 0;
-  const isAsFound = isOwnAsFound(object, key), isAnew = inheritsAnew(object);
+  let isAsFound = isOwnAsFound(object, key);
+  const isAnew = inheritsAnew(object);
   while (holder) {
-    if (
-      steps > 0 && object.real && object.source && !object.prototypeChanged && holder.real && isAsFound &&
-      !isAnew
-    ) {
+    if (steps > 0 && object.real && object.source && holder.real && isAsFound && !isAnew) {
       const inherited = inheritedRead(m, object, holder, key);
       if (inherited) {
         if (inherited.kind === "getter" || holder.slots.has(key)) {
@@ -214,24 +212,36 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
       }
     } else {
       if (steps > 0) relyOnChain(m, object, holder);
-      const slot = ownSlot(m, holder, key);
-      if (slot && isAnew) relyOnAbsence(m, object, key, holder);
-      const found = foundIn(slot);
-      if (found) return found;
+      const found = foundIn(ownSlot(m, holder, key));
+      if (found) {
+        relyOnAbsence(m, object, key, holder);
+        return found;
+      }
     }
+    isAsFound &&= !holder.prototypeChanged && !holder.slots.has(key);
     holder = holder.prototype;
     steps++;
   }
   if (isAnew) {
     relyOnChain(m, object, null);
     relyOnAbsence(m, object, key);
-  } else if (object.real && object.source && isAsFound && !object.prototypeChanged) {
+  } else if (object.real && object.source && isAsFound) {
     const { source } = object;
     if (!types.isModuleNamespaceObject(object.real)) {
       m.output.guard({ kind: "constant", source: propertySource(source, key), value: undefined });
     }
-  } else relyOnAbsence(m, object.prototype, key);
+  } else relyOnAbsence(m, object, key);
   return ABSENT;
+}
+
+/** Returns whether what the real objects had under a key is not changed or hidden by the trace. */
+function isAsRead(object: ObjectValue, key: Key): boolean {
+  for (let holder: ObjectValue | null = object; holder; holder = holder.prototype) {
+    if (holder.slots.has(key)) return false;
+    if (holder.real && programDescriptor(holder.real, key)) return true;
+    if (holder.prototypeChanged) return false;
+  }
+  return true;
 }
 
 /** Returns whether an own property, or its absence, is unchanged by the trace. */
@@ -248,7 +258,7 @@ export function relyOnAbsence(
   end: ObjectValue | null = null,
 ): void {
   for (let holder = object; holder && holder !== end; holder = holder.prototype) {
-    if (!holder.real || !holder.source || holder.slots.has(key)) continue;
+    if (!holder.real || !holder.source || !isOwnAsFound(holder, key)) continue;
     m.output.guard({ kind: "ownKey", source: holder.source, key, present: false });
   }
 }
