@@ -31,7 +31,6 @@ export interface Target {
   readonly vectorBytes: number;
   /** Number of vector registers. */
   readonly vectorRegisters: number;
-  readonly fusedMultiplyAdd: boolean;
   /** Major version of GCC; absent for other compilers. */
   readonly gcc?: number;
 }
@@ -53,7 +52,7 @@ export interface Toolchain {
 
 /** The status that `doctor` shows. */
 export type ToolchainStatus =
-  | { readonly kind: "ready"; readonly toolchain: Toolchain; readonly cacheDirectory: string }
+  | { readonly kind: "ready"; readonly toolchain: Toolchain }
   | { readonly kind: "missing"; readonly reason: string; readonly remedy: string }
   /** It exists, but fails its first trial. */
   | { readonly kind: "unusable"; readonly reason: string; readonly fault: FaultKind };
@@ -148,17 +147,16 @@ function targetOf(macros: string): Target {
 function machineOf(macros: string): Target {
   const has = (name: string): boolean => macros.includes(`#define ${name} `);
   if (has("__AVX512F__")) {
-    return { ...x86("avx512", 64), vectorRegisters: 32, fusedMultiplyAdd: true };
+    return { ...x86("avx512", 64), vectorRegisters: 32 };
   }
-  if (has("__AVX2__")) return { ...x86("avx2", 32), fusedMultiplyAdd: has("__FMA__") };
-  if (has("__x86_64__")) return { ...x86("sse2", 16), fusedMultiplyAdd: false };
+  if (has("__AVX2__")) return x86("avx2", 32);
+  if (has("__x86_64__")) return x86("sse2", 16);
   if (has("__aarch64__")) {
     return {
       architecture: "aarch64",
       instructionSet: "neon",
       vectorBytes: 16,
       vectorRegisters: 32,
-      fusedMultiplyAdd: true,
     };
   }
   return {
@@ -166,7 +164,6 @@ function machineOf(macros: string): Target {
     instructionSet: "generic",
     vectorBytes: 16,
     vectorRegisters: 16,
-    fusedMultiplyAdd: false,
   };
 }
 
@@ -395,7 +392,6 @@ function find(ask: Probe): ToolchainStatus | undefined {
     return {
       kind: "ready",
       toolchain: { compiler, version, target, openmp, options, linkOptions, identity },
-      cacheDirectory: cacheDirectory(),
     };
   }
   const [first] = failures;

@@ -54,12 +54,6 @@ export interface AutogradOptions {
   readonly setupContext?: (context: FunctionContext, inputs: never, output: never) => void;
 }
 
-/** The batch of a call, for ops that register how they run over one. */
-interface OpBatchInfo {
-  readonly batchSize: number;
-  readonly randomness: "error" | "different" | "same";
-}
-
 /** A user-defined op. Throws DynError for calls that it does not support. */
 export interface CustomOp<F extends OpFunction = OpFunction> {
   (...args: Parameters<F>): ReturnType<F>;

@@ -7,19 +7,13 @@
 /** Writes indented lines; `block` is the usual way to open and close a level. */
 export class TextWriter {
   readonly #lines: string[] = [];
-  readonly #unit: string;
   #level = 0;
-
-  /** `unit` is the text of one level, by default two spaces. */
-  constructor(unit = "  ") {
-    this.#unit = unit;
-  }
 
   /** Adds lines at the current level; text with newlines is split and every part is indented. */
   line(...texts: readonly string[]): this {
     for (const text of texts) {
       for (const part of text.split("\n")) {
-        this.#lines.push(part === "" ? "" : this.#unit.repeat(this.#level) + part);
+        this.#lines.push(part === "" ? "" : "  ".repeat(this.#level) + part);
       }
     }
     return this;
@@ -45,11 +39,6 @@ export class TextWriter {
   /** Writes `open`, the body one level deeper, and `close`. */
   block(open: string, body: () => void, close = "}"): this {
     return this.line(open).indent(body).line(close);
-  }
-
-  /** Number of lines written so far, which is also the index of the next one. */
-  get lineCount(): number {
-    return this.#lines.length;
   }
 
   /** Everything written so far. */

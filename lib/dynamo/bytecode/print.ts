@@ -54,8 +54,6 @@ export function printFunction(code: CodeObject, options: PrintOptions = {}): Pri
     marked,
     parameters,
     free: names.freeUsed,
-    needsCallee: names.usesCallee,
-    needsHome: names.usesHome,
     strict: code.strict,
   };
 }

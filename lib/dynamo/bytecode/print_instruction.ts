@@ -18,8 +18,6 @@ export interface ExpressionText {
   readonly bare: boolean;
   /** Of `o.p`: the texts of a call that passes o as this. */
   readonly receiver?: Register;
-  /** Whether the text may be the callee of a call that passes no this. */
-  readonly plainCallee?: boolean;
   /** The engine's name for it in messages, if known. */
   readonly words?: string;
 }
@@ -118,7 +116,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
         const absent = `typeof ${i.name} === "undefined" ? undefined : ${i.name}`;
         return loose(`$rt.hasGlobal(${JSON.stringify(i.name)}) ? ${i.name} : ${absent}`);
       }
-      return { ...named(i.name), plainCallee: i.name !== "eval" };
+      return named(i.name);
     case "newCell":
       return bare(`$rt.box(${i.src === null ? "$rt.tdz" : item(i.src)}, ${JSON.stringify(i.name)})`);
     case "loadCell":

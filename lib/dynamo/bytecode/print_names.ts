@@ -12,8 +12,6 @@ import type { Statement } from "./statement_tree.ts";
 export class FunctionNames implements Names {
   readonly functionName: string;
   readonly freeUsed = new Map<number, FreeForm>();
-  usesCallee = false;
-  usesHome = false;
   /** Marks are only set where instructions are printed one by one. */
   readonly mark = "";
   private readonly used = new Set<string>();
@@ -84,12 +82,10 @@ export class FunctionNames implements Names {
   }
 
   callee(): string {
-    this.usesCallee = true;
     return "$callee";
   }
 
   home(): string {
-    this.usesHome = true;
     return "$home";
   }
 

@@ -49,8 +49,5 @@ export interface PrintedFunction {
   readonly parameters: readonly Register[];
   /** Form of each free variable that the text uses. */
   readonly free: ReadonlyMap<number, FreeForm>;
-  /** Whether it needs `$callee` (the running function) and `$home`. */
-  readonly needsCallee: boolean;
-  readonly needsHome: boolean;
   readonly strict: boolean;
 }

@@ -60,8 +60,7 @@ export interface CodeFinder {
 /** Lines of the program, without duplicates. */
 export class Lines {
   readonly #numbers = new Map<string, number>();
-
-  constructor(readonly list: SourcePosition[] = []) {}
+  readonly list: SourcePosition[] = [];
 
   numberOf(line: SourcePosition): number {
     const { file, functionName } = line, key = `${line.line}:${line.column} ${functionName} ${file}`;

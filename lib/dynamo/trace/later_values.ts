@@ -15,9 +15,6 @@ import type { OutputGraph } from "./output_graph.ts";
 import { Restart } from "./restart.ts";
 import { shownNode } from "./shown_nodes.ts";
 
-/** A primitive, or a list of elements. */
-type Operand = LaterValue["operands"][number];
-
 /**
  * Length of the longest chain of computations. A loop that sums up elements continues in one graph for a few passes only:
  * the graphs of a long one end where it first computes, so that one graph serves all of its passes.

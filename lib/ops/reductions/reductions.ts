@@ -9,7 +9,7 @@ import { isEqual } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import type { ReductionOp } from "../../loops/ir.ts";
-import { type Exposure, type Sample, type TensorLike } from "../definition.ts";
+import { type Sample, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { castTo, floatTypeOf, isTensor } from "../promotion.ts";
@@ -350,12 +350,11 @@ const countNonzero = composeWideOp({
 });
 
 /** A sum or mean that ignores NaN. */
-function withoutNan(name: "nansum" | "nanmean", exposure: Exposure = {}) {
+function withoutNan(name: "nansum" | "nanmean") {
   return composeWideOp({
     name,
     doc: `The ${name.slice(3)} over dimensions, ignoring NaN, as \`torch.${name}\`.`,
     params: reductionParams,
-    exposure,
     infer({ self, dim, keepdim, dtype }) {
       const type = dtype ?? (name === "nanmean" ? floatTypeOf(self.dtype) : sumType(self.dtype));
       if (name === "nanmean") checkCategory(name, dtype ?? self.dtype, ["float"]);
