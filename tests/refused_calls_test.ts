@@ -210,6 +210,7 @@ Deno.test("arguments that broadcasting, clamping or no check at all would accept
     ["within a storage", () => x.asStrided([4], [1], 1000)],
     ["within a storage", () => asStridedCopy(x, [4], [1000])],
     ["storageOffset of at least 0", () => x.asStrided([2], [1], -1)],
+    ["as many strides as sizes", () => asStridedScatter(ones([3, 3]), ones([2, 2]), [2, 2], [1])],
     ["non-negative strides", () => asStridedScatter(ones([3, 3]), ones([2, 2]), [2, 2], [-1, 2])],
   ];
   for (const [message, call] of wrong) {

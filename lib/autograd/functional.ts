@@ -13,7 +13,7 @@ import { makeOpApi, nameResults } from "../ops/api.ts";
 import { formOf } from "../ops/complex/form.ts";
 import { OPS } from "../ops/table.ts";
 import { parseCall } from "../ops/call.ts";
-import type { OpDefinition, TensorLike } from "../ops/definition.ts";
+import { type OpDefinition, type TensorLike, viewsMemory } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
 import {
   type GraphValue,
@@ -208,7 +208,7 @@ function fillsMemory({ meta, storage: { meta: base } }: FunctionalTensor): boole
 
 /** A view as an op on values, which have no memory. */
 const onValues = (definition: OpDefinition): OpDefinition =>
-  definition === OPS.asStrided ? OPS.readStrided : definition;
+  viewsMemory(definition) ? OPS.readStrided : definition;
 
 /** Turns calls on aliasing tensors into calls on values. */
 export class Functionalizer {
@@ -312,7 +312,7 @@ export class Functionalizer {
     const metas: TensorMeta | readonly TensorMeta[] = definition.infer(
       mapArguments(args, (tensor) => tensor.meta),
     );
-    if (definition === OPS.asStrided) this.#address(viewed, args);
+    if (viewsMemory(definition)) this.#address(viewed, args);
     const values = mapArguments(args, (tensor) => tensor.value());
     const results = this.recorder.call({ definition: onValues(definition), args: values });
     const step = { definition, args: values, of, recorded: this.recorder.enabled };

@@ -5,8 +5,7 @@
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import { isDifferentiable } from "../base/dtype.ts";
-import type { OpDefinition } from "../ops/definition.ts";
-import { OPS } from "../ops/table.ts";
+import { type OpDefinition, viewsMemory } from "../ops/definition.ts";
 import type { HookHandle, TensorHook, ViewState, ViewStep } from "../tensor/autograd_state.ts";
 import { callResolved, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
@@ -32,7 +31,7 @@ export function record(call: {
   readonly args: TensorArgs;
   readonly results: readonly Tensor[];
 }): void {
-  if (call.definition === OPS.asStrided) checkAddressed(call.args, call.results);
+  if (viewsMemory(call.definition)) checkAddressed(call.args, call.results);
   const node = new OpNode(call.definition, call.args);
   call.results.forEach((result, output) => {
     const name = call.definition.results?.[output];
@@ -104,7 +103,7 @@ interface SliceStep {
  */
 function stepsToWrite(view: Tensor, { base, steps }: ViewState<Tensor>): readonly SliceStep[] {
   const isInvertible = ({ definition, definition: { implementation } }: ViewStep<Tensor>) =>
-    implementation.kind === "view" && implementation.writeBack !== undefined && definition !== OPS.asStrided;
+    implementation.kind === "view" && implementation.writeBack !== undefined && !viewsMemory(definition);
   if (steps.every(isInvertible)) {
     return steps.map((step) => ({
       read: (whole) => applyStep(whole, step),

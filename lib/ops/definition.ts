@@ -62,6 +62,8 @@ export interface View<P extends Params> {
    * functional. Absent: the view of a view is not writable (expand).
    */
   writeBack?<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>, write: { value: T; index: number }): T;
+  /** Whether it shows memory by strides of its own, which may reach beyond the elements of its operand. */
+  readonly addresses?: boolean;
 }
 
 /** Elements of a tensor in host memory, row-major, as numbers (base/bfloat16.ts: numberArray). */
@@ -320,10 +322,19 @@ export function lowerOp<const P extends Params>({ lower, ...described }: Lowerin
   return defineOp<P>({ ...described, implementation: { kind: "lower", lower } });
 }
 
+/** Returns whether an op views memory rather than the elements of its operand. */
+export const viewsMemory = ({ implementation }: OpDefinition): boolean =>
+  implementation.kind === "view" && implementation.addresses === true;
+
 /** Defines an op that returns an alias of `self`. */
 export function viewOp<const P extends Params>(source: ViewSource<P>): OpDefinition<P> {
-  const { lower, copies, writeBack, ...described } = source;
-  const view: View<P> = { lower, ...(copies ? { copies } : {}), ...(writeBack ? { writeBack } : {}) };
+  const { lower, copies, writeBack, addresses = false, ...described } = source;
+  const view: View<P> = {
+    lower,
+    addresses,
+    ...(copies ? { copies } : {}),
+    ...(writeBack ? { writeBack } : {}),
+  };
   return defineOp<P>({ ...described, implementation: { kind: "view", of: "self", ...view } });
 }
 

@@ -17,7 +17,7 @@ import {
   type OpCall,
   type Results,
 } from "../ops/graph_builder.ts";
-import { OPS } from "../ops/table.ts";
+import { viewsMemory } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
 import type { ClassSizes } from "./class_sizes.ts";
 import { type LoadedNumber, mapTensors, type OpEntry, type TensorArgs } from "./plan.ts";
@@ -111,7 +111,7 @@ function build({ entry, args, numbers, sizes, device }: GraphedCall): ClassGraph
       }
       case "view": {
         // Values have no memory of other elements, which strides may show
-        if (composed && call.definition === OPS.asStrided) throw new OpByOp();
+        if (composed && viewsMemory(call.definition)) throw new OpByOp();
         const made = builder.call(call), of = call.args[implementation.of];
         if (composed && isGraphValue(of)) { for (const { node } of listOf(made)) viewed.set(node, of.node); }
         return made;

@@ -15,7 +15,7 @@ import { makeOpApi, nameResults, resultNames } from "../ops/api.ts";
 import { graphNameOf } from "../ops/graph_builder.ts";
 import { inplaceArguments, parseCall, splitGenerator, splitInplace, splitRequiresGrad } from "../ops/call.ts";
 import { OPS } from "../ops/table.ts";
-import type { HostTensor, Implementation, OpDefinition } from "../ops/definition.ts";
+import { type HostTensor, type Implementation, type OpDefinition, viewsMemory } from "../ops/definition.ts";
 import { formOf } from "../ops/complex/form.ts";
 import type { OpApi } from "../ops/generated.ts";
 import type { Params } from "../ops/params.ts";
@@ -413,7 +413,7 @@ function runView(
     });
     return runInto(plan, { inputs, args });
   }
-  if (definition === OPS.asStrided) { for (const place of places) checkReach(place, viewed.storage); }
+  if (viewsMemory(definition)) { for (const place of places) checkReach(place, viewed.storage); }
   const differentiable = !ambient.inference && definition.gradient.kind !== "none";
   return places.map(({ layout, offset }, index) => {
     const result = new Tensor(viewed.storage, layout, offset);

@@ -9,6 +9,8 @@ import type { CompiledFunction, GraphBackend } from "../../graph/backend.ts";
 import { takesGradients } from "../../graph/gradient_call.ts";
 import { GraphModule } from "../../graph/graph_module.ts";
 import { type Argument, Graph, hasEffect, mapNodes, type Node } from "../../graph/node.ts";
+import { viewsMemory } from "../../ops/definition.ts";
+import { findTarget } from "../../ops/table.ts";
 import { memoryRoot } from "../../ops/rewrite/memory_root.ts";
 import type { Sym } from "../../sym/expr.ts";
 import { moduleOf, outsideSymbols } from "../graph_part.ts";
@@ -106,11 +108,16 @@ export function partition(gm: GraphModule, supports: Supports): Partition {
   return new Partition(gm, partsOf(gm, supports));
 }
 
+function addresses({ target }: Node): boolean {
+  const called = findTarget(target);
+  return called !== undefined && viewsMemory(called.definition);
+}
+
 function partsOf(gm: GraphModule, supports: Supports): Part[] {
   const { graph } = gm, dependences = dependencesOf(gm), chosen = new Map<Node, EngineName>();
   const order = graph.nodes.filter(({ op }) => op !== "placeholder" && op !== "output" && op !== "get_attr");
   // Gradients depend on everything that the same graph computes, and addressed memory is not split
-  const isWhole = order.some((node) => takesGradients(node) || node.target === "asStrided");
+  const isWhole = order.some((node) => takesGradients(node) || addresses(node));
   for (const node of order) {
     const [producer] = node.target === "getitem" ? node.inputs() : [];
     // Results of several tensors are unpacked in the part that computes them

@@ -9,7 +9,7 @@ import { isFloat } from "../../base/dtype.ts";
 import { BatchCall } from "../../ops/batching/call.ts";
 import { drawn, type Randomness } from "../../ops/batching/random.ts";
 import { batchRuleOf } from "../../ops/batching/table.ts";
-import type { OpDefinition } from "../../ops/definition.ts";
+import { type OpDefinition, viewsMemory } from "../../ops/definition.ts";
 import type { Params } from "../../ops/params.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { OPS } from "../../ops/table.ts";
@@ -178,7 +178,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
         run,
       });
       if (implementation.kind === "random") return drawn(over, this.randomness);
-      if (definition === OPS.asStrided) checkRowMajor(batched);
+      if (viewsMemory(definition)) checkRowMajor(batched);
       const found = rule?.apply(over) ?? null;
       if (found !== null) return listOf(found);
       // A view taken element by element would be a copy, and writes to it would be lost

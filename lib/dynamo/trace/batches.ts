@@ -11,7 +11,7 @@ import { BatchCall } from "../../ops/batching/call.ts";
 import { drawn, type Randomness } from "../../ops/batching/random.ts";
 import { batchRuleOf } from "../../ops/batching/table.ts";
 import { parseCall } from "../../ops/call.ts";
-import type { OpDefinition } from "../../ops/definition.ts";
+import { type OpDefinition, viewsMemory } from "../../ops/definition.ts";
 import type { OpApi } from "../../ops/generated.ts";
 import { GraphValue, isGraphValue, mapArguments, tensorArguments } from "../../ops/graph_builder.ts";
 import { sameShape } from "../../ops/shapes.ts";
@@ -338,7 +338,7 @@ class TracedBatch implements OpenBatch {
         [this.#shown(definition, callResolved(this.m, { definition, inplace: false }, given))].flat();
       const over = new BatchCall({ o, definition, args: wholes, batched, size: this.#size, out: metas, run });
       if (implementation.kind === "random") return drawn(over, this.#randomness);
-      const found = definition.name === "asStrided" ? null : rule?.apply(over) ?? null;
+      const found = viewsMemory(definition) ? null : rule?.apply(over) ?? null;
       return found === null ? breakGraph("batch", `${definition.name}, which has no rule`) : [found].flat();
     });
     const elements = results.map((result, k) => {

@@ -11,9 +11,8 @@ import { messageOf } from "../../base/errors.ts";
 import { reachOf } from "../../graph/meta.ts";
 import { type Argument, parseCall, splitInplace } from "../../ops/call.ts";
 import { type ComposedMeta, inferComposed } from "../../ops/composition.ts";
-import type { OpDefinition } from "../../ops/definition.ts";
+import { type OpDefinition, viewsMemory } from "../../ops/definition.ts";
 import { GraphValue, isGraphValue, mapArguments } from "../../ops/graph_builder.ts";
-import { OPS } from "../../ops/table.ts";
 import { onDefaultDevice } from "../../tensor/default_device.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
@@ -114,7 +113,7 @@ export function inferResults(m: Interpreter, definition: OpDefinition, args: Res
   if (!symbolic.ok) {
     return refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, infer);
   }
-  if (definition === OPS.asStrided) checkReach(args, symbolic.value);
+  if (viewsMemory(definition)) checkReach(args, symbolic.value);
   return symbolic.value;
 }
 

@@ -4,7 +4,8 @@
  */
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
-import { isLess, sizeText } from "../../sym/decide.ts";
+import { isLess } from "../../sym/decide.ts";
+import { addressed, type Addressing, checkAddressing } from "./addressing.ts";
 import { contiguousMeta, elementCount, reachOf, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
@@ -255,27 +256,14 @@ const unfoldBackward = lowerOp({
   samples: [{ args: [t(3, 3), [7], 0, 3, 2] }],
 });
 
-/** The flat position in a row-major storage that strides and offset address. */
-function stridedPosition(index: readonly Dim[], stride: readonly Dim[], offset: Dim): Dim {
-  return index.reduce<Dim>((at, i, d) => add(at, mul(i, stride[d] ?? 0)), offset);
-}
-
 /** Throws DynError if a strided view of a tensor taken as row-major would leave it. */
 function checkInside(
   self: TensorMeta,
-  { size, stride, storageOffset }: {
-    readonly size: readonly Dim[];
-    readonly stride: readonly Dim[];
-    readonly storageOffset: Dim | null;
-  },
+  view: Addressing,
 ): void {
-  const offset = storageOffset ?? 0;
-  if (stride.some((s) => isLess(s, 0)) || isLess(offset, 0)) {
-    throw new DynError(
-      `Expected non-negative strides and offset but found ${shapeText(stride)} and ${sizeText(offset)}`,
-    );
-  }
-  const reach = reachOf({ shape: size, strides: stride, offset });
+  checkAddressing(view);
+  const { size, stride, storageOffset } = view;
+  const reach = reachOf({ shape: size, strides: stride, offset: storageOffset ?? 0 });
   if (!isLess(elementCount(self), reach)) return;
   throw new DynError(
     `Expected strides that stay inside of ${shapeText(self.shape)} but found ${shapeText(stride)}`,
@@ -300,7 +288,7 @@ const readStrided = lowerOp({
     readAt(
       self,
       out,
-      (index) => unravel(stridedPosition(index, stride, storageOffset ?? 0), self.shape),
+      (index) => unravel(addressed(index, { stride, storageOffset }), self.shape),
     ),
   gradient: {
     saves: [],
@@ -325,7 +313,7 @@ const asStridedBackward = lowerOp({
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
   lower({ grad, inputSizes, stride, storageOffset }, [result]) {
     if (!result) return [];
-    const at = (position: readonly Dim[]) => stridedPosition(position, stride, storageOffset ?? 0);
+    const at = (position: readonly Dim[]) => addressed(position, { stride, storageOffset });
     return [addBack(grad, result, (_o, position) => unravel(at(position), inputSizes))];
   },
   gradient: {
@@ -364,7 +352,7 @@ const writeStrided = lowerOp({
       base: (o, index) => o.load(self, index),
       over: src.shape,
       mode: "set",
-      target: (_o, position) => unravel(stridedPosition(position, stride, storageOffset ?? 0), self.shape),
+      target: (_o, position) => unravel(addressed(position, { stride, storageOffset }), self.shape),
       value: (o, position) => castTo(o, o.load(src, position), self.dtype),
     }];
   },

@@ -10,7 +10,8 @@ import { isLess, specialize } from "../../sym/decide.ts";
 import { viewOp } from "../definition.ts";
 import { nullable, required } from "../params.ts";
 import { t } from "../pointwise.ts";
-import { checkSizes, normalizeDim, shapeText, sliceLength, unravel, withSize } from "../shapes.ts";
+import { normalizeDim, sliceLength, unravel, withSize } from "../shapes.ts";
+import { addressed, checkAddressing } from "./addressing.ts";
 import { readAt } from "./views.ts";
 
 /** The count of windows of an unfolding. */
@@ -85,30 +86,12 @@ const asStrided = viewOp({
   },
   inplace: "layout",
   infer({ self, size, stride, storageOffset }) {
-    if (size.length !== stride.length) {
-      throw new DynError(
-        `Expected as many strides as sizes but found ${shapeText(stride)} for ${shapeText(size)}`,
-      );
-    }
-    checkSizes(size);
-    if (stride.some((s) => isLess(s, 0))) {
-      throw new DynError(`Expected non-negative strides but found ${shapeText(stride)}`);
-    }
-    if (isLess(storageOffset ?? 0, 0)) {
-      throw new DynError(`Expected a storageOffset of at least 0 but found ${storageOffset}`);
-    }
+    checkAddressing({ size, stride, storageOffset });
     return { ...self, shape: size, strides: stride, offset: storageOffset ?? self.offset };
   },
   lower: ({ self, stride, storageOffset }, [out]) =>
-    readAt(
-      self,
-      out,
-      (index) =>
-        unravel(
-          index.reduce<Dim>((at, i, d) => add(at, mul(i, stride[d] ?? 0)), storageOffset ?? 0),
-          self.shape,
-        ),
-    ),
+    readAt(self, out, (index) => unravel(addressed(index, { stride, storageOffset }), self.shape)),
+  addresses: true,
   writeBack(o, { self, size, stride, storageOffset }, { value }) {
     if (!isNonOverlapping(size.map(specialize), stride.map(specialize))) {
       throw new DynError(SHARED_ELEMENTS);
