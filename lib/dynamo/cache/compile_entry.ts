@@ -43,14 +43,14 @@ import { OutputGraph } from "../trace/output_graph.ts";
 import { userFrames } from "../trace/positions.ts";
 import { refuseOutliving, refuseUsedHistories } from "../trace/begun_histories.ts";
 import { guardMemory } from "../trace/memory.ts";
-import { guardDistinctTensors, guardedForm } from "../trace/distinct_tensors.ts";
+import { guardDistinctTensors } from "../trace/distinct_tensors.ts";
 import { guardWrites } from "../trace/written_memory.ts";
 import { CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "../variables/wrap.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { Box, LiveView } from "../bytecode/runtime.ts";
 import type { LiveCell } from "../source.ts";
-import type { ObjectValue, TensorValue, Value } from "../variables/value.ts";
+import type { ObjectValue, Value } from "../variables/value.ts";
 import type { Frame } from "../trace/interpreter.ts";
 import { modesOf } from "../trace/region_modes.ts";
 
@@ -409,15 +409,10 @@ function guardAliases(machine: Machine, output: OutputGraph): void {
     );
     if (changed && changed.length > 0) output.guardDistinct(changed, others);
   }
-  const isKnown = ({ source }: TensorValue) => source?.kind === "known";
-  const alike = Map.groupBy(tensors, guardedForm);
-  // Constant objects are distinct
-  const others = Map.groupBy(tensors.filter((tensor) => !isKnown(tensor)), guardedForm);
-  for (const tensor of tensors) {
-    const { assigned, layoutChanges } = tensor;
-    if (assigned.size === 0 && layoutChanges.length === 0) continue;
-    guardDistinctTensors(output, tensor, (isKnown(tensor) ? others : alike).get(guardedForm(tensor)) ?? []);
-  }
+  const [changed = [], others = []] = [true, false].map((which) =>
+    tensors.filter(({ assigned, layoutChanges }) => (assigned.size + layoutChanges.length > 0) === which)
+  );
+  guardDistinctTensors(output, changed, others);
 }
 
 /** Elements of arrays that were changed may change in other calls, too. */

@@ -88,6 +88,13 @@ export function atBatchEnd(end: () => void): void {
   else end();
 }
 
+let keepsDebugger = false;
+
+/** Leaves the debugger enabled from its next use on, for processes that need it often and may run slower. */
+export function keepDebugger(): void {
+  keepsDebugger = true;
+}
+
 export class Inspector {
   private readonly session = new Session();
   private drain: (() => void) | null = null;
@@ -178,6 +185,7 @@ export class Inspector {
       // A `debugger` statement of the program would stop this very thread forever.
       this.post("Debugger.setSkipAllPauses", { skip: true });
       this.occupyQueue();
+      if (keepsDebugger) this.debugging++;
     }
     this.debugging++;
     return () => {

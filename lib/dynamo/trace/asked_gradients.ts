@@ -150,10 +150,8 @@ export function tangentOf(m: Interpreter, output: TensorValue, given: Value): No
  * either is.
  */
 function guardPlaces({ output }: Interpreter, asked: readonly TensorValue[], behind: readonly Node[]): void {
-  const places = [...new Set([...asked, ...behind.flatMap((node) => output.tensors.get(node) ?? [])])];
-  for (const [k, tensor] of places.slice(0, new Set(asked).size).entries()) {
-    guardDistinctTensors(output, tensor, places.slice(k + 1));
-  }
+  const members = new Set(asked), others = new Set(behind.flatMap((node) => output.tensors.get(node) ?? []));
+  guardDistinctTensors(output, [...members], [...others.difference(members)]);
 }
 
 /** Guards that an input has no history and no hooks; returns false if it has. */

@@ -10,7 +10,7 @@ import { type LeafHooks, NO_HOOKS } from "../guards/leaf_hooks.ts";
 import { isLeaf } from "../guards/runtime.ts";
 import { NULL, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { checkNoSavedHooks, tangentOf } from "./asked_gradients.ts";
-import { guardAllDistinct } from "./distinct_tensors.ts";
+import { guardDistinctTensors } from "./distinct_tensors.ts";
 import { appendGradients } from "./gradient_nodes.ts";
 import { callAfterHooks, callHooks } from "./gradient_hooks.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./interpreter.ts";
@@ -44,7 +44,7 @@ export function backward(
     return UNDEFINED;
   }
   // The gradient of one leaf in two places is summed before it is added or hooks see it
-  guardAllDistinct(m.output, leaves.map(({ tensor }) => tensor));
+  guardDistinctTensors(m.output, leaves.map(({ tensor }) => tensor));
   const inputs = plan.gradients.map(({ leaf }) => leaf);
   const listened = ({ hooks: { before, after } }: Leaf) => before.length + after.length > 0;
   if (createGraph && leaves.some(listened)) {

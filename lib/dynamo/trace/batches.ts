@@ -30,7 +30,7 @@ import {
 } from "./interpreter.ts";
 import { allElements, newArray, newObject } from "./contents.ts";
 import type { Resolved } from "./op_rule.ts";
-import { callOp, callResolved, namedArray } from "./tensor_ops.ts";
+import { callOp, callResolved, namedArray, writeInto } from "./tensor_ops.ts";
 import { checkInplace } from "./in_place.ts";
 import { forgetRestored, stateOf } from "./trace_state.ts";
 
@@ -365,7 +365,7 @@ class TracedBatch implements OpenBatch {
     const made = this.call({ definition, inplace: false }, args);
     if (made.kind !== "tensor") return breakGraph("batch", `${definition.name}_`);
     checkInplace(first.value, { ...made.meta, requiresGrad: made.requiresGrad });
-    this.#below(() => callOp(m, m.opNamed("copy_"), [whole, this.wholeOf(made) ?? made], true));
+    this.#below(() => writeInto(m, whole, this.wholeOf(made) ?? made));
     for (const [node, each] of this.#elements) {
       each.requiresGrad = this.#wholes.get(node)?.requiresGrad ?? false;
     }

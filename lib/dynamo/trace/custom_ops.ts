@@ -21,7 +21,7 @@ import type { Interpreter } from "./interpreter.ts";
 import { allElements, newArray } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import { findProperty } from "./objects.ts";
-import { callOp } from "./tensor_ops.ts";
+import { writeInto } from "./tensor_ops.ts";
 
 /** A traced argument: its stand-in for a call without elements, and its form in nodes. */
 interface Converted {
@@ -81,7 +81,7 @@ export function callCustomOp(m: Interpreter, op: CustomOp, args: readonly Value[
   });
   written.forEach((target, k) => {
     const now = items[metas.length + k];
-    if (now) callOp(m, m.opNamed("copy_"), [target, now], true);
+    if (now) writeInto(m, target, now);
   });
   const results = items.slice(0, metas.length), [only] = results;
   if (results.length === 0) return UNDEFINED;

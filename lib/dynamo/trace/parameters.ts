@@ -11,7 +11,7 @@ import { makeParameter } from "../codegen/runtime.ts";
 import { TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { ConstructorModel } from "./calls.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { callOp } from "./tensor_ops.ts";
+import { callOp, writeInto } from "./tensor_ops.ts";
 
 /** Models `new Parameter(data, requiresGrad)`. */
 export const constructParameter: ConstructorModel = (m, { args: [data, wanted = UNDEFINED] }, prototype) => {
@@ -28,7 +28,7 @@ export const constructParameter: ConstructorModel = (m, { args: [data, wanted = 
   const node = output.parameterNode(made), former = m.gradEnabled;
   m.gradEnabled = false;
   // Fresh elements need not be copied
-  if (data.node && data.node.target !== "empty") callOp(m, m.opNamed("copy_"), [made, data], true);
+  if (data.node && data.node.target !== "empty") writeInto(m, made, data);
   const shown = callOp(m, m.opNamed("detach"), [made], true);
   m.gradEnabled = former;
   made.written = false;

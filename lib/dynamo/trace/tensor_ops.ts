@@ -121,6 +121,11 @@ function madeAsLeaf(m: Interpreter, target: CallTarget, args: readonly Value[]):
   return isLeaf ? beginHistory(m, made) : breakGraph("gradientState", "a leaf that requires grad is made");
 }
 
+/** Writes the elements of a value into a tensor: the in-place form of what only computes. */
+export function writeInto(m: Interpreter, target: Value, value: Value): Value {
+  return callOp(m, m.opNamed("copy_"), [target, value], true);
+}
+
 /** Calls an op on arguments that are already nodes. */
 export function callResolved(
   m: Interpreter,
@@ -142,7 +147,7 @@ export function callResolved(
     const recorded = m.gradEnabled && tensorArguments(args).some(({ value }) => requiresGrad(m, value));
     const given = recorded ? withCopyOf(m, first.value, args) : args;
     const result = callResolved(m, { definition, inplace: false }, given);
-    return callOp(m, m.opNamed("copy_"), [tracedTensor(m, first.value), result], true);
+    return writeInto(m, tracedTensor(m, first.value), result);
   }
   const bounded = clampedByNumbers(m, definition, args, (part, given) => {
     const value = shownValue(m, callResolved(m, { definition: part, inplace: false }, given), part);
@@ -150,9 +155,7 @@ export function callResolved(
   });
   if (bounded) {
     const result = tracedTensor(m, bounded);
-    return inplace && first
-      ? callOp(m, m.opNamed("copy_"), [tracedTensor(m, first.value), result], true)
-      : result;
+    return inplace && first ? writeInto(m, tracedTensor(m, first.value), result) : result;
   }
   if (m.autocast === "" || inplace) return append(m, { definition, inplace }, args, method);
   return underAutocast(m, definition, args, { region: m.autocast, method });
@@ -200,7 +203,7 @@ function dataDependent(
   }
   const result = tracedTensor(m, results), [first] = tensorArguments(args);
   if (!isInplace || !first) return result;
-  return callOp(m, m.opNamed("copy_"), [tracedTensor(m, first.value), result], true);
+  return writeInto(m, tracedTensor(m, first.value), result);
 }
 
 /** Returns several results as an array that also has them by name. */
