@@ -16,7 +16,15 @@ import type { CompiledFunction } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { GraphCompiler } from "../graph/interpose.ts";
 import type { GraphSignature } from "../graph/signature.ts";
-import { readGraph, type Stacks, stacksOf, writeGraph } from "../graph/stored/graph.ts";
+import {
+  readGraph,
+  readStacks,
+  type Stacks,
+  stacksOf,
+  writeCaptured,
+  writeGraph,
+  writeStacks,
+} from "../graph/stored/graph.ts";
 import { tensorMeta } from "../graph/stored/values.ts";
 import { storableOf, type StorableRun } from "../graph/stored/storable_runs.ts";
 import { ask, type Question } from "../sym/decide.ts";
@@ -82,8 +90,7 @@ export class CachedPair {
     try {
       const held = heldTensors(captured);
       const { gradEnabled, inference, autocast, autocastCaches } = ambient;
-      const attributes = new Set(held.keys());
-      const graph = writeGraph(captured.calling, symbols, [], { attributes });
+      const graph = writeCaptured(captured, symbols);
       const state = {
         gradEnabled,
         inference,
@@ -173,9 +180,9 @@ export class CachedPair {
     if (!lifted.every(isTensor)) throw new DamagedForm("Expected names of tensors that the graph holds");
     const plan = { ...runtimePlan.read(fields.plan ?? null, symbols), lifted };
     const half = (given: Plain | undefined) => {
-      const { graph = null, signature = null, run = null } = recordIn(given);
+      const { graph = null, stacks, signature = null, run = null } = recordIn(given);
       const gm = new GraphModule(
-        () => readGraph(graph, symbols, this.stacks),
+        () => readGraph(graph, symbols, readStacks(stacks, this.stacks)),
         {},
         graphRunner,
         graphSignature.read(signature, symbols),
@@ -228,7 +235,8 @@ export class CachedPair {
         throw new NotStorable(`the ${role} graph, whose code is not kept`);
       }
       return {
-        graph: writeGraph(found.gm.graph, symbols, stacks),
+        graph: writeGraph(found.gm.graph, symbols),
+        stacks: writeStacks(found.gm.graph, stacks),
         signature: graphSignature.write(found.gm.signature, symbols),
         run: found.how.write(symbols),
       };

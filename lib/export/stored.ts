@@ -72,7 +72,7 @@ function formOf(
     results: list(resultSpec).write(results, symbols),
     plan: runtimePlan.write(plan, symbols),
     signature: graphSignature.write(signature, symbols),
-    graph: writeGraph(functional.graph, symbols, []),
+    graph: writeGraph(functional.graph, symbols),
   };
 }
 
@@ -134,7 +134,7 @@ function partsOf(
   return {
     call,
     plan,
-    functional: inferenceModule(readGraph(get("graph"), symbols, []), {
+    functional: inferenceModule(readGraph(get("graph"), symbols), {
       plan,
       ownResults: signature.ownResults,
     }),

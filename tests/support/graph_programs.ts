@@ -12,7 +12,7 @@ import { contiguousMeta, contiguousStrides, type TensorMeta } from "../../lib/gr
 import { type Argument, Graph, isList, Node } from "../../lib/graph/node.ts";
 import { printGraph } from "../../lib/graph/print.ts";
 import { RANDOM_KEYS } from "../../lib/graph/signature.ts";
-import { readGraph, stacksOf, writeGraph } from "../../lib/graph/stored/graph.ts";
+import { readGraph, readStacks, stacksOf, writeGraph, writeStacks } from "../../lib/graph/stored/graph.ts";
 import type { CompiledGraph } from "../../lib/inductor/compiled_graph.ts";
 import { compileGraph, type CompileOptions } from "../../lib/inductor/compile_graph.ts";
 import type { BufferDecl, Program } from "../../lib/loops/ir.ts";
@@ -233,7 +233,9 @@ export function compiled(graph: Graph, options: CompileOptions = {}): CompiledGr
 function assertKept(graph: Graph, program: Program): void {
   const symbols = new Symbols(), stacks = stacksOf(graph);
   const through = (form: Plain): Plain => JSON.parse(JSON.stringify(form));
-  const again = readGraph(through(writeGraph(graph, symbols, stacks)), symbols, stacks);
+  const lines = readStacks(through(writeStacks(graph, [...new Set(stacks)])), [...new Set(stacks)]);
+  const again = readGraph(through(writeGraph(graph, symbols)), symbols, lines);
+  assertEquals(stacksOf(again), stacks);
   assertEquals(printGraph(again, { types: true }), printGraph(graph, { types: true }));
   const written = through(loopProgram.write(program, symbols));
   symbols.locals.clear();

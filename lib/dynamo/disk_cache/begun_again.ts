@@ -6,7 +6,7 @@
 import { isOfIdentity } from "../../base/own_sources.ts";
 import { PerParameter } from "../../optim/per_parameter.ts";
 import { setGradEnabled } from "../../tensor/modes.ts";
-import { siteOf } from "../frame/capture.ts";
+import { positionOf } from "../frame/capture.ts";
 import type { Unit } from "../cache/unit.ts";
 import { Differs } from "./function_places.ts";
 import type { NotedBeginning } from "./noted_reads.ts";
@@ -36,7 +36,7 @@ function isOwnMethod(object: object, name: string): boolean {
     if (typeof method !== "function") return false;
     let isOwn = ownMethods.get(method);
     if (isOwn === undefined) {
-      const site = siteOf(method);
+      const site = positionOf(method);
       ownMethods.set(method, isOwn = site !== null && isOfIdentity(site.url));
     }
     return isOwn;

@@ -14,7 +14,11 @@ import { DamagedForm, listIn, numberIn } from "../../sym/stored/forms.ts";
 import { isNative } from "../frame/source_text.ts";
 import { describeKey } from "./plain_values.ts";
 
-let places: ReadonlyMap<object, string> | null = null;
+/** A part of a property of an original builtin, by their numbers. */
+type Part = readonly [builtin: number, key: number, which: number];
+
+/** The path of each builtin; its text is only written when it is asked for. */
+let places: Map<object, string | Part> | null = null;
 
 /** Objects that generated code and traces use without a path to them, by name. */
 function roots(): [string, unknown][] {
@@ -36,22 +40,29 @@ const partsOf = ({ value, get, set }: PropertyDescriptor): readonly unknown[] =>
 
 const keyForm = (key: PropertyKey): Plain => describeKey(typeof key === "number" ? `${key}` : key);
 
-function findPlaces(): ReadonlyMap<object, string> {
-  const found = new Map<object, string>();
-  const add = (place: Plain, value: unknown) => {
-    if (isReference(value) && !found.has(value)) found.set(value, JSON.stringify(place));
+function findPlaces(): Map<object, string | Part> {
+  const found = new Map<object, string | Part>();
+  const add = (value: unknown, place: string | Part) => {
+    if (isReference(value) && !found.has(value)) found.set(value, place);
   };
-  for (const [name, value] of roots()) add(name, value);
+  for (const [name, value] of roots()) add(value, JSON.stringify(name));
   const originals = originalBuiltins();
-  originals.forEach(({ object }, i) => add([i], object));
-  originals.forEach(({ keys, descriptors }, i) =>
-    keys.forEach((key, k) =>
-      partsOf(descriptors[k] ?? {}).forEach((each, which) => {
-        if (isNative(each)) add([i, keyForm(key), which], each);
-      })
-    )
-  );
+  originals.forEach(({ object }, i) => add(object, JSON.stringify([i])));
+  originals.forEach(({ keys, descriptors }, i) => {
+    for (let k = 0; k < keys.length; k++) {
+      const { value, get, set } = descriptors[k] ?? {};
+      if (typeof value === "function") add(value, [i, k, 0]);
+      if (get) add(get, [i, k, 1]);
+      if (set) add(set, [i, k, 2]);
+    }
+  });
   return found;
+}
+
+/** Returns the text of a path; undefined for functions of a program, which replaced a builtin before dyn was loaded. */
+function textOf(object: object, [i, k, which]: Part): string | undefined {
+  const key = originalBuiltins()[i]?.keys[k];
+  return key === undefined || !isNative(object) ? undefined : JSON.stringify([i, keyForm(key), which]);
 }
 
 let layout: string | null = null;
@@ -65,7 +76,13 @@ export function layoutOfBuiltins(): string {
 
 /** Returns the path of a builtin; undefined for other objects. */
 export function placeOfBuiltin(object: object): string | undefined {
-  return (places ??= findPlaces()).get(object);
+  places ??= findPlaces();
+  const place = places.get(object);
+  if (place === undefined || typeof place === "string") return place;
+  const text = textOf(object, place);
+  if (text === undefined) places.delete(object);
+  else places.set(object, text);
+  return text;
 }
 
 /**

@@ -21,7 +21,7 @@ import { portableAddress } from "../../base/portable_addresses.ts";
 import { capturedModule } from "../../graph/captured_module.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
 import type { SourcePosition } from "../../graph/node.ts";
-import { readGraph, stacksOf, writeGraph } from "../../graph/stored/graph.ts";
+import { readGraph, readStacks, stacksOf, writeCaptured, writeStacks } from "../../graph/stored/graph.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
 import { hintOf } from "../../sym/decide.ts";
 import type { ShapeEnv } from "../../sym/shape_env.ts";
@@ -35,7 +35,7 @@ import { type Answer, type Asked, type ChangeHistory, isChanging } from "../cach
 import { functionOf, type Modified, type ModifiedParts } from "../codegen/modified.ts";
 import { compileCaptured } from "../cache/captured_graph.ts";
 import { madeInfo } from "../functions/functions.ts";
-import { siteOf } from "../frame/capture.ts";
+import { positionOf } from "../frame/capture.ts";
 import type { Fact, Guard } from "../guards/guard.ts";
 import { markOfFunction } from "../functions/marks.ts";
 import { checked } from "../cache/entry_parts.ts";
@@ -49,7 +49,7 @@ import type { Unit } from "../cache/unit.ts";
 import { codeFinder, planText } from "./code_forms.ts";
 import { readConstant, type Ways, writeConstant } from "./constant_forms.ts";
 import { guard as guardForm, line as lineForm, position, reason as reasonForm } from "./fact_forms.ts";
-import { type ByNumber, Lines, source as sourceForm } from "./place_forms.ts";
+import { type ByNumber, Lines, Places, source as sourceForm } from "./place_forms.ts";
 import { layoutOfBuiltins } from "./builtin_paths.ts";
 import { beginAgain } from "./begun_again.ts";
 import { Differs } from "./function_places.ts";
@@ -124,7 +124,7 @@ export function captureKey(
     !bisection.active && config.reproAfter === "" && config.forceBreak === -1;
   // A function described by its creator is not in any file
   if (own === null || !isUsual || madeInfo(fn) !== undefined || !hasOwnBuiltins()) return null;
-  const site = siteOf(fn), settings = plainSettings(config);
+  const site = positionOf(fn), settings = plainSettings(config);
   // The URL of such a module contains its text, which would be stored once for each line
   if (!site || /^(?:data|blob):/.test(site.url) || settings === null) return null;
   const { dynamic, fullgraph, cacheSizeLimit } = options, { autocastCaches } = ambient;
@@ -221,14 +221,14 @@ function write(traced: TracedEntry): Plain {
   const { sizes } = output, symbols = new Symbols();
   numberSizes(sizes, symbols);
   symbols.isOpen = false;
-  const numbers = new Map<object, number>(), lines = new Lines();
+  const numbers = new Map<object, number>(), lines = new Lines(), places = new Places();
   const numberOf = (object: object): number => {
     const number = numbers.get(object) ?? numbers.size;
     numbers.set(object, number);
     return number;
   };
   const codes = codeFinder([...reads.functions.keys()]);
-  const by: ByNumber = { numberOf, at: nothingToRead, codes, lines, symbols, sizes };
+  const by: ByNumber = { numberOf, at: nothingToRead, codes, lines, places, symbols, sizes };
   const form: Record<string, Plain> = {
     sizes: writeSizes(sizes, symbols),
     named: basesOf(guards, sizes).map((name) => sourceForm.write(output.sourceNamed(name), by)),
@@ -237,11 +237,12 @@ function write(traced: TracedEntry): Plain {
     text: modified.text,
     parameters: modified.parameters,
     constants: [...modified.constants].map(([name, value]) => [name, writeConstant(value, graph?.run, by)]),
-    graph: graph && writeCaptured(graph, output, by),
+    graph: graph && writeTracedGraph(graph, output, by),
     isAsyncCall,
     place: place && position.write(place, by),
     broke: broke && reasonForm.write(broke, by),
     lines: lines.list.map((each) => lineForm.write(each, by)),
+    places: places.list,
   };
   // Objects that the form refers to must be found again, too
   const journal = writeJournal(call, {
@@ -291,7 +292,7 @@ function writeAsked(
   }
 }
 
-function writeCaptured(
+function writeTracedGraph(
   { name, gm }: NonNullable<TracedEntry["graph"]>,
   output: OutputGraph,
   by: ByNumber,
@@ -299,9 +300,10 @@ function writeCaptured(
   const stacks = [...new Set(stacksOf(gm.calling))], held = heldTensors(gm.attributes);
   return {
     name,
-    nodes: writeGraph(gm.calling, by.symbols, stacks, { attributes: new Set(held.keys()) }),
+    nodes: writeCaptured(gm, by.symbols),
     held: writeHeld(held),
     stacks: stacks.map((stack) => stack.map((each) => position.write(each, by))),
+    stackOf: writeStacks(gm.calling, stacks),
     inputs: output.inputs.map((input) => writeInput(input, by)),
   };
 }
@@ -361,6 +363,7 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
       return found;
     },
     lines,
+    places: new Places([...listIn(form.places)]),
   };
   for (const each of listIn(form.lines)) lines.list.push(lineForm.read(each, by));
   const guards = listIn(form.guards).map((each) => guardForm.read(each, by));
@@ -425,7 +428,8 @@ function compileAgain(unit: Unit, form: { readonly [key: string]: Plain }, by: B
   const stacks = listIn(form.stacks).map((stack): readonly SourcePosition[] =>
     listIn(stack).map((each) => position.read(each, by))
   );
-  const graph = readGraph(form.nodes ?? null, by.symbols, stacks), held = readHeld(form.held ?? null);
+  const graph = readGraph(form.nodes ?? null, by.symbols, readStacks(form.stackOf, stacks)),
+    held = readHeld(form.held ?? null);
   const examples = listIn(form.inputs).map((each) => readInput(each, by));
   const { sizes } = by, before = new Set(sizes.guardTexts());
   const compiled = compileCaptured(unit, capturedModule(graph, held, graphRunner), { examples, sizes });

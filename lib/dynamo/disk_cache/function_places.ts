@@ -7,7 +7,7 @@ import { isOfIdentity } from "../../base/own_sources.ts";
 import type { Plain } from "../../base/recording.ts";
 import { localAddress, portableAddress } from "../../base/portable_addresses.ts";
 import { listIn, NotStorable, textIn } from "../../sym/stored/forms.ts";
-import { moduleText, siteOf } from "../frame/capture.ts";
+import { type FunctionSite, moduleText, positionOf, siteOf } from "../frame/capture.ts";
 import type { FreeBinding, LiveCell } from "../frame/info.ts";
 import { mapPayloadOf } from "../frame/cached_texts.ts";
 import type { ScopeValue } from "../frame/scopes.ts";
@@ -81,8 +81,11 @@ export interface Place {
 export function placeOf(fn: object): Place | null {
   const made = madeInfo(fn);
   if (!made) {
-    const site = siteOf(fn);
-    return site && { url: site.url, at: site.offset, lookup: (name) => site.lookup(name) };
+    const position = positionOf(fn);
+    if (!position) return null;
+    let site: FunctionSite | null | undefined;
+    const lookup = (name: string) => (site ??= siteOf(fn))?.lookup(name) ?? null;
+    return { url: position.url, at: position.offset, lookup };
   }
   if (made.kind === "class") return null;
   const { code: { module: { url }, span, kind, name } } = made;

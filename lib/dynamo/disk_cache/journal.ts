@@ -122,12 +122,17 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
   const list = [...met], cells: ReadonlySet<object> = reads.cells;
   for (const object of list) if (isVariable(object)) reads.cells.add(cellOfBox(object));
   const wanted = wantedOf(reads, list.map(standIn)), numbers = new Numbers(), from: Plain[] = [];
-  const reach = (found: unknown, way: () => readonly Plain[]) => {
+  const reach: Reach = (found, kind, i, which) => {
     if (!isObject(found) || (cells.size === 0 && !wanted.has(found))) return;
     const object = standIn(found);
     if (!wanted.has(object) || numbers.numberOf(object) !== undefined) return;
     try {
-      from.push(way());
+      const at = i === undefined ? [] : [i];
+      from.push(
+        which === undefined
+          ? [kind, ...at]
+          : [kind, typeof which === "number" ? which : writeKey(which), ...at],
+      );
     } catch (error) {
       // There may be another path, without a symbol that exists in this process only
       if (error instanceof NotStorable) return;
@@ -137,11 +142,11 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
   };
   for (const object of wanted) {
     const place = placeOfBuiltin(object);
-    if (place !== undefined) reach(object, () => ["builtin", place]);
+    if (place !== undefined) reach(object, "builtin", undefined, place);
   }
-  call.running.forEach((fn, i) => reach(fn, () => ["running", i]));
-  reach(call.self, () => ["this"]);
-  call.args.forEach((value, i) => reach(value, () => ["argument", i]));
+  call.running.forEach((fn, i) => reach(fn, "running", i));
+  reach(call.self, "this");
+  call.args.forEach((value, i) => reach(value, "argument", i));
   // Entries last: those of an optimizer's states exist only once these are created, which needs the parameters
   let walked = 0;
   for (const withEntries of [false, true]) {
@@ -150,14 +155,13 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
       if (!object) break;
       if (i >= walked) {
         walked = i + 1;
-        for (const [value, way] of cells.has(object) ? waysOfCell(object) : waysFrom(object, reads)) {
-          reach(value, () => [...way(), i]);
-        }
+        if (cells.has(object)) reach(contentOf(object)?.value, "content", i);
+        else reachFrom(object, i, { reads, reach });
       }
       if (!withEntries || cells.has(object)) continue;
       for (const [at, [key, value]] of entriesOf(object).entries()) {
-        reach(key, () => ["key", at, i]);
-        reach(value, () => ["value", at, i]);
+        reach(key, "key", i, at);
+        reach(value, "value", i, at);
       }
     }
   }
@@ -236,11 +240,6 @@ function contentForm(cell: object, numbering: Numbering): Plain {
 
 const isCell = (value: unknown, { cells }: NotedReads): boolean => isLiveCell(value) && cells.has(value);
 
-/** The edges from a variable. */
-const waysOfCell = (
-  cell: object,
-): readonly (readonly [unknown, Way])[] => [[contentOf(cell)?.value, () => ["content"]]];
-
 const shapeText = (object: object, number: number, numbering: Numbering): string =>
   JSON.stringify(describe(object, number, numbering));
 
@@ -257,26 +256,30 @@ function callForm({ running, self, args }: TracedCall, free: FreeNumbers, number
   return [[...running, self].map(of), args.map((value, i) => isFree(value, i) ? typeof value : of(value))];
 }
 
-/** An edge from one object to another, without the number of the first. */
-type Way = () => readonly Plain[];
+/** Called with a value and the edge to it: its kind, the number of the object that it begins at, and its key or place. */
+type Reach = (found: unknown, kind: string, from?: number, which?: string | symbol | number) => void;
 
-/** Yields the edges from an object. */
-function* waysFrom(object: object, reads: NotedReads): Generator<readonly [unknown, Way]> {
-  yield [Object.getPrototypeOf(object), () => ["prototype"]];
+/** Follows the edges from the object with number `i`. */
+function reachFrom(
+  object: object,
+  i: number,
+  { reads, reach }: { readonly reads: NotedReads; readonly reach: Reach },
+): void {
+  reach(Object.getPrototypeOf(object), "prototype", i);
   for (const [key, { value, get, set }] of propertiesOf(object)) {
-    if (isObject(value)) yield [value, () => ["property", writeKey(key)]];
-    if (get) yield [get, () => ["getter", writeKey(key)]];
-    if (set) yield [set, () => ["setter", writeKey(key)]];
+    if (isObject(value)) reach(value, "property", i, key);
+    if (get) reach(get, "getter", i, key);
+    if (set) reach(set, "setter", i, key);
   }
   const mark = typeof object === "function" ? markOfFunction(object) : undefined;
-  if (mark && "original" in mark) yield [mark.original, () => ["original"]];
-  if (isPlainTensor(object)) yield [object.state?.grad, () => ["gradient"]];
-  yield [begunAt(object)?.over, () => ["iterated"]];
+  if (mark && "original" in mark) reach(mark.original, "original", i);
+  if (isPlainTensor(object)) reach(object.state?.grad, "gradient", i);
+  reach(begunAt(object)?.over, "iterated", i);
   if (reads.functions.has(object)) {
-    for (const [at, part] of boundParts(object)?.entries() ?? []) yield [part, () => ["bound", at]];
+    for (const [at, part] of boundParts(object)?.entries() ?? []) reach(part, "bound", i, at);
   }
   for (const [name, value] of reads.functions.get(object) ?? []) {
-    yield [value, () => [isCell(value, reads) ? "cell" : "variable", name]];
+    reach(value, isCell(value, reads) ? "cell" : "variable", i, name);
   }
 }
 

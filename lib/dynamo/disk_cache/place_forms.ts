@@ -42,6 +42,8 @@ export interface ByNumber {
   readonly codes: CodeFinder;
   /** Collects lines of the program, which many guards and nodes share. */
   readonly lines: Lines;
+  /** Collects places. */
+  readonly places: Places;
   /** Collects symbolic sizes. */
   readonly symbols: Symbols;
   /** The sizes of the trace. */
@@ -69,6 +71,36 @@ export class Lines {
     const number = this.list.push(line) - 1;
     this.#numbers.set(key, number);
     return number;
+  }
+}
+
+/** Places of a call, without duplicates: guards of a module test many that begin alike. */
+export class Places {
+  readonly #numbers = new Map<string, number>();
+  readonly #read = new Map<number, Source>();
+
+  constructor(readonly list: Plain[] = []) {}
+
+  /** The number of a place, which is that of equal ones. Throws NotStorable. */
+  write(place: Source, by: ByNumber): number {
+    const known = this.#numbers.get(place.name);
+    if (known !== undefined) return known;
+    const number = this.list.push(sourceStep.write(place, by)) - 1;
+    this.#numbers.set(place.name, number);
+    return number;
+  }
+
+  /** The place of a number. Throws DamagedForm. */
+  read(number: number, by: ByNumber): Source {
+    const known = this.#read.get(number);
+    if (known !== undefined) return known;
+    const form = this.list[number];
+    if (form === undefined) {
+      throw new DamagedForm(`Expected one of ${this.list.length} places but found ${number}`);
+    }
+    const place = sourceStep.read(form, by);
+    this.#read.set(number, place);
+    return place;
   }
 }
 
@@ -151,8 +183,14 @@ export const cell: Form<LiveCell> = {
 
 const labelOf = (source: Source): string => /^[CF]\["(.*)"\]$/.exec(sourceText(source))?.[1] ?? "object";
 
-/** A place. */
+/** A place, as one of the capture's. */
 export const source: Form<Source> = {
+  write: (value, by) => by.places.write(value, by),
+  read: (form, by) => by.places.read(numberIn(form), by),
+};
+
+/** A place, over those on the way to it. */
+const sourceStep: Form<Source> = {
   write(value, by) {
     const again = (each: Source) => source.write(each, by);
     switch (value.kind) {

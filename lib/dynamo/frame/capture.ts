@@ -127,13 +127,32 @@ export function moduleText(url: string): string | null {
   return rewritten ? rewritten.text : open().scripts.textAt(url);
 }
 
-/** The position of a function, and the values of its variables, as far as known without parsing. */
-interface FunctionSite {
+/** The position of a function. */
+interface FunctionPosition {
   readonly url: string;
   /** In the text that V8 has. */
   readonly offset: number;
+}
+
+/** The position of a function, and the values of its variables, as far as known without parsing. */
+export interface FunctionSite extends FunctionPosition {
   /** The value of a variable visible to it. */
   lookup(name: string): ScopeValue;
+}
+
+/** Positions that the inspector has given. */
+const positions = new WeakMap<object, FunctionPosition>();
+
+/** The position of a function; null for functions of the runtime, and without an inspector. */
+export function positionOf(fn: object): FunctionPosition | null {
+  return positions.get(fn) ?? siteOf(fn);
+}
+
+/** Notes where a function is, unless it has no address: the position in a script, and its address. */
+function notePosition(fn: object, script: Script, place: FunctionPlace): FunctionPosition {
+  const position = { url: script.url, offset: (script.lines[place.line] ?? 0) + place.column };
+  if (script.url !== "") positions.set(fn, position);
+  return position;
 }
 
 /** The place of a function; null for functions of the runtime, and without an inspector. */
@@ -152,11 +171,7 @@ export function siteOf(fn: object): FunctionSite | null {
       const script = id ? scripts.scriptOf(fn, id, place) : null;
       if (!script || script.url === "" || isRuntimes(script)) return null;
       const scopes = readScopes(inspector, textField(internals.get("Scopes") ?? {}, "objectId"));
-      return {
-        url: script.url,
-        offset: (script.lines[place.line] ?? 0) + place.column,
-        lookup: (name) => scopes.lookup(name),
-      };
+      return { ...notePosition(fn, script, place), lookup: (name) => scopes.lookup(name) };
     } finally {
       inspector.release();
     }
@@ -263,7 +278,7 @@ function capture(use: Access, fn: object): Captured {
     if (!module) {
       return { kind: "unavailable", because: `The text of ${script.url} cannot be parsed`, retry: false };
     }
-    const node = module.functionAt((script.lines[place.line] ?? 0) + place.column);
+    const node = module.functionAt(notePosition(fn, script, place).offset);
     if (!node) {
       return { kind: "unavailable", because: "The function is not where V8 says it is", retry: false };
     }

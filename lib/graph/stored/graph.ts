@@ -1,7 +1,7 @@
 /**
  * Serialises graphs whose calls go to ops by name. Invariant: references beyond a graph's own nodes (functions,
- * tensors, other graphs) are refused, never left out; source lines are not included and come from the graph that is
- * compiled.
+ * tensors, other graphs) are refused, never left out; source lines have a form of their own, as numbers of lists that
+ * the reader has.
  */
 import type { Plain } from "../../base/recording.ts";
 import {
@@ -13,15 +13,16 @@ import {
   type Region,
   type SourcePosition,
 } from "../node.ts";
+import type { GraphModule } from "../graph_module.ts";
 import { type Codec, oneOf } from "../../sym/stored/codec.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
 import type { Symbols } from "../../sym/stored/symbols.ts";
 import { nodeValue, readArgument, writeArgument } from "./values.ts";
 
-/** Source lines for nodes: the stacks of another graph's nodes, by number. */
+/** Lists of source lines. */
 export type Stacks = readonly (readonly SourcePosition[])[];
 
-/** Returns the stacks of a graph's nodes, with those of called regions after the first call. */
+/** Returns the stack of each of a graph's nodes, with those of called regions after the first call. */
 export function stacksOf({ nodes }: Graph): Stacks {
   const regions = new Set<Region>();
   return nodes.flatMap(({ meta: { stack, region } }) => {
@@ -31,7 +32,36 @@ export function stacksOf({ nodes }: Graph): Stacks {
   });
 }
 
+/** Serialises the stacks of a graph's nodes as numbers of `stacks`; null for others. */
+export function writeStacks(graph: Graph, stacks: Stacks): Plain {
+  const numbers = new Map(stacks.map((stack, i) => [stack, i]));
+  return stacksOf(graph).map((stack) => numbers.get(stack) ?? null);
+}
+
+/** Reads the stacks of a graph's nodes. */
+export function readStacks(form: Plain | undefined, stacks: Stacks): Stacks {
+  return listIn(form).map((number) => number === null ? NO_STACK : stacks[numberIn(number)] ?? NO_STACK);
+}
+
+const NO_STACK: readonly SourcePosition[] = [];
+
 const NO_ATTRIBUTES: ReadonlySet<string> = new Set();
+
+/** Forms of graphs without symbols, which are the same under any numbering. */
+const plainForms = new WeakMap<Graph, Plain>();
+
+/**
+ * Serialises a captured graph, once: both the key of its compilation and the capture itself contain it. Throws
+ * NotStorable.
+ */
+export function writeCaptured({ calling, attributes }: GraphModule, symbols: Symbols): Plain {
+  const known = plainForms.get(calling);
+  if (known !== undefined) return known;
+  const wasUnused = symbols.isUnused;
+  const form = writeGraph(calling, symbols, { attributes: new Set(Object.keys(attributes)) });
+  if (wasUnused && symbols.isUnused) plainForms.set(calling, form);
+  return form;
+}
 
 /** Fields of a node's data that are written as they are, where they are set. */
 const PLAIN_MARKS = [
@@ -59,10 +89,9 @@ const opcode: Codec<Opcode> = oneOf("placeholder", "call_function", "call_method
 export function writeGraph(
   { nodes }: Graph,
   symbols: Symbols,
-  stacks: Stacks,
   { attributes = NO_ATTRIBUTES }: { readonly attributes?: ReadonlySet<string> } = {},
 ): Plain {
-  const numbers = new Map<Node, number>(), lines = new Map(stacks.map((stack, i) => [stack, i]));
+  const numbers = new Map<Node, number>();
   const regions = new Map<Region, number>();
   /** A region in full at its first call, then its number */
   const regionForm = (region: Region): Plain => {
@@ -71,7 +100,7 @@ export function writeGraph(
     regions.set(region, regions.size);
     const { graph, ownResults, mutatedInputs, ...others } = region;
     others satisfies Record<string, never>;
-    return { graph: writeGraph(graph, symbols, stacks), ownResults, mutatedInputs };
+    return { graph: writeGraph(graph, symbols), ownResults, mutatedInputs };
   };
   const values = new Map<NodeValue, number>(), texts = new Map<string, number>();
   /** A value in full at its first use, then its number: equal layers have equal ones */
@@ -103,8 +132,6 @@ export function writeGraph(
     const written: Record<string, Plain> = { name, op, target, args: writeArgument(args, byNumber, symbols) };
     if (Object.keys(kwargs).length > 0) written["kwargs"] = writeArgument(kwargs, byNumber, symbols);
     written["value"] = valueForm(meta.value);
-    const line = lines.get(meta.stack);
-    if (line !== undefined) written["stack"] = line;
     for (const key of PLAIN_MARKS) {
       const mark = meta[key];
       if (mark !== undefined) written[key] = mark;
@@ -117,10 +144,13 @@ export function writeGraph(
 
 const partition = oneOf("forward", "backward");
 const turn = oneOf("first", "again");
-const NO_STACK: readonly SourcePosition[] = [];
 
-/** Reads a serialised graph. Throws DamagedForm. */
-export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph {
+/** Reads a serialised graph; `stacks`: as `stacksOf` lists them. Throws DamagedForm. */
+export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks = []): Graph {
+  return readNodes(form, symbols, stacks.values());
+}
+
+function readNodes(form: Plain, symbols: Symbols, stacks: Iterator<readonly SourcePosition[]>): Graph {
   const graph = new Graph(), made: Node[] = [], regions: Region[] = [], values: NodeValue[] = [];
   const valueOf = (given: Plain): NodeValue => {
     const known = typeof given === "number" ? values[given] : undefined;
@@ -134,7 +164,7 @@ export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph 
     if (known) return known;
     const { graph = null, ownResults, mutatedInputs } = recordIn(given);
     const region: Region = {
-      graph: readGraph(graph, symbols, stacks),
+      graph: readNodes(graph, symbols, stacks),
       ownResults: numberIn(ownResults),
       mutatedInputs: listIn(mutatedInputs).map(numberIn),
     };
@@ -156,7 +186,7 @@ export function readGraph(form: Plain, symbols: Symbols, stacks: Stacks): Graph 
     const kwargs = readArgument(fields.kwargs ?? {}, byNumber, symbols);
     const meta: NodeMeta = {
       value: valueOf(fields.value ?? null),
-      stack: fields.stack === undefined ? NO_STACK : stacks[numberIn(fields.stack)] ?? NO_STACK,
+      stack: stacks.next().value ?? NO_STACK,
       ...fields.source === undefined ? {} : { source: textIn(fields.source) },
       ...fields.held ? { held: true } : {},
       ...fields.noGrad ? { noGrad: true } : {},

@@ -113,14 +113,14 @@ export function record<T extends object>(fields: Fields<T>, optional: readonly (
   const names = Object.keys(fields) as (keyof T & string)[];
   return {
     write(value, symbols) {
-      const entries: [string, Plain][] = [];
+      const form: Record<string, Plain> = {};
       for (const name of names) {
         const each = value[name];
         if (each !== undefined) {
-          entries.push([name, fields[name].write(each as Exclude<T[keyof T & string], undefined>, symbols)]);
+          form[name] = fields[name].write(each as Exclude<T[keyof T & string], undefined>, symbols);
         } else if (!optional.includes(name)) throw new NotStorable(`a record without ${name}`);
       }
-      return Object.fromEntries(entries);
+      return form;
     },
     read(form, symbols) {
       const given = recordIn(form);
@@ -147,10 +147,8 @@ export function union<T extends { readonly [_ in F]: string }, F extends string 
     throw new DamagedForm(`Expected one of ${[...byKind.keys()].join(", ")} but found ${kind}`);
   };
   return {
-    write: (value, symbols) => ({
-      [field]: value[field],
-      ...recordIn(codecOf(value[field]).write(value, symbols)),
-    }),
+    write: (value, symbols) =>
+      Object.assign({ [field]: value[field] }, recordIn(codecOf(value[field]).write(value, symbols))),
     read(form, symbols) {
       const kind = textIn(recordIn(form)[field]);
       return { [field]: kind, ...codecOf(kind).read(form, symbols) } as T;

@@ -46,6 +46,11 @@ export class Symbols {
   get size(): number {
     return this.#list.length;
   }
+
+  /** Whether no symbol has a number. */
+  get isUnused(): boolean {
+    return this.#list.length === 0 && this.locals.isUnused;
+  }
 }
 
 /** Symbols local to a serialised form, in the order in which it mentions them. */
@@ -69,6 +74,11 @@ class Locals {
     const found = this.#list[number];
     if (found) return found;
     throw new DamagedForm(`Expected one of ${this.#list.length} local symbols but found ${number}`);
+  }
+
+  /** Whether none has a number. */
+  get isUnused(): boolean {
+    return this.#list.length === 0;
   }
 
   /** Removes all symbols. */
