@@ -348,3 +348,25 @@ Deno.test("NaN has the gradient of the extreme of a whole tensor; along dimensio
   near(gradient((x) => x.min()), [0, 0.5, 0, 0.5], "min");
   near(gradient((x) => x.amax(0)), [null, null, null, null], "amax");
 });
+
+Deno.test("logits of 0 have the gradient of a probability of one half", () => {
+  for (const posWeight of [null, double([3, 1, 2]).detach()]) {
+    const loss = (x: Tensor) =>
+      F.binaryCrossEntropyWithLogits(x, double([0, 1, 0.25]).detach(), { reduction: "sum", posWeight });
+    // sigmoid(0) − target, where positive parts weigh more with posWeight
+    const wanted = posWeight === null ? [0.5, -0.5, 0.25] : [0.5, -0.5, 0.125];
+    for (const run of [loss, compile(loss)]) {
+      const x = double([0, -0, 0]);
+      run(x).backward();
+      near(x.grad, wanted, `posWeight ${posWeight}`);
+    }
+  }
+});
+
+Deno.test("integrals of small integers do not wrap around", () => {
+  const y = tensor([200, 200, 3], { dtype: "uint8" }), x = tensor([4, 2, 1], { dtype: "uint8" });
+  near(dyn.trapezoid(y, { dx: 2 }), [603], "trapezoid");
+  near(dyn.cumulativeTrapezoid(y, { dx: 2 }), [400, 603], "cumulativeTrapezoid");
+  near(dyn.trapezoid(y, x), [-501.5], "trapezoid along falling coordinates");
+  assertEquals(dyn.trapezoid(y.to("float16")).dtype, "float16");
+});

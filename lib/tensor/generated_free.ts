@@ -1935,17 +1935,23 @@ export const diff: (
   append?: Tensor | null | DiffOptions<Tensor>,
   options?: DiffOptions<Tensor>,
 ) => Tensor = ops.diff;
-/** The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. */
+/**
+ * The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. Integers
+ * are summed as int64; PyTorch's small ones wrap around.
+ */
 export const trapezoid: (
   y: Tensor,
   x?: Operand<Tensor> | null | TrapezoidOptions<Tensor>,
   options?: TrapezoidOptions<Tensor>,
 ) => Tensor = ops.trapezoid;
-/** The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. */
+/**
+ * The integral along a dimension by trapezoids, as `torch.trapezoid`: y, then x (a tensor), or dx. Integers
+ * are summed as int64; PyTorch's small ones wrap around.
+ */
 export const trapz: typeof trapezoid = trapezoid;
 /**
  * The integral along a dimension by trapezoids, as `torch.cumulative_trapezoid`: y, then x (a tensor), or
- * dx.
+ * dx. Integers are summed as int64; PyTorch's small ones wrap around.
  */
 export const cumulativeTrapezoid: (
   y: Tensor,

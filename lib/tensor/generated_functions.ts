@@ -1199,7 +1199,7 @@ export const huberLoss: (
   weight?: Tensor | null | HuberLossOptions<Tensor>,
   options?: HuberLossOptions<Tensor>,
 ) => Tensor = ops.huberLoss;
-/** log(1 + exp(−target · self)), as `nn.functional.soft_margin_loss`. */
+/** log(1 + exp(−target · self)), as `nn.functional.soft_margin_loss`: of tensors of one shape. */
 export const softMarginLoss: (
   self: Tensor,
   target: Tensor,

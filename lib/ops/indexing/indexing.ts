@@ -7,7 +7,7 @@ import { type Dim, mul, sub } from "../../sym/expr.ts";
 import { isAtMost, isEqual } from "../../sym/decide.ts";
 import { contiguousMeta, elementCount, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
-import { composeOp, type ElementRange, lowerOp, type TensorLike } from "../definition.ts";
+import { composeOp, type ElementRange, lowerOp, type Sample, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { castTo, checkHeld, isTensor, numberValue } from "../promotion.ts";
@@ -68,6 +68,10 @@ function checkFits(
   });
 }
 
+/** A position in a tensor that may be a number where the other is a vector of one element, and the reverse. */
+const inRank = (x: Operand, position: readonly Dim[]): readonly Dim[] =>
+  x.shape.length === 0 ? [] : position.length === 0 ? [0] : position;
+
 /** A position with the index along `dim` taken from an index tensor. */
 function redirected<V>(
   o: Body<V>,
@@ -75,7 +79,7 @@ function redirected<V>(
   at: { readonly position: readonly Dim[]; readonly dim: number; readonly self: Operand },
 ): Dim[] {
   if (at.self.shape.length === 0) return [];
-  const value = o.load(index, index.shape.length === 0 ? [] : at.position);
+  const value = o.load(index, inRank(index, at.position));
   const target = indirectIndex(o, value, { size: at.self.shape[at.dim] ?? 1 });
   return index.shape.length === 0 ? [target] : withSize(at.position, at.dim, target);
 }
@@ -128,7 +132,7 @@ function scatterLowered(
     mode,
     target: (o, position) => redirected(o, index, { position, dim, self }),
     value: (o, position) =>
-      isTensor(src) ? castTo(o, o.load(src, position), dtype) : numberValue(o, src, dtype),
+      isTensor(src) ? castTo(o, o.load(src, inRank(src, position)), dtype) : numberValue(o, src, dtype),
   }];
 }
 
@@ -156,6 +160,13 @@ const scatterParams = {
 } as const;
 
 const INDEX_2X4 = { tensor: [2, 4], dtype: "int64", range: [0, 3] } as const;
+
+/** Samples of numbers where vectors of one element are meant. */
+const NUMBERS: readonly Sample[] = [
+  { args: [t(3), 0, { tensor: [], dtype: "int64", range: [0, 3] }, t(1)] },
+  { args: [t(3), 0, { tensor: [1], dtype: "int64", range: [0, 3] }, t()] },
+  { args: [t(), 0, { tensor: [2], dtype: "int64", range: [0, 1] }, t(3)] },
+];
 
 const scatter = composeOp({
   name: "scatter",
@@ -198,15 +209,18 @@ const scatterSet = lowerOp({
       src: isTensor(src) && needs("src") ? padTo(o, o.gather(grad, dim, index), src) : null,
     }),
   },
-  samples: [{ args: [t(3, 4), 0, INDEX_2X4, t(2, 4)] }],
+  samples: [{ args: [t(3, 4), 0, INDEX_2X4, t(2, 4)] }, ...NUMBERS.slice(0, 2)],
 });
 
-/** A gradient of the leading part of a tensor as one of the whole tensor. */
-function padTo<T extends { readonly shape: readonly Dim[] }>(
-  o: { constantPadNd(self: T, pad: readonly Dim[], value: number): T },
-  grad: T,
-  like: T,
-): T {
+/** A number as a vector of one element; other tensors as they are. */
+export const asRow = <T extends TensorLike>(o: OpApi<T>, x: T): T =>
+  x.shape.length === 0 ? o.reshape(x, [1]) : x;
+
+/** A gradient of the leading part of a tensor, or of a vector's as a number, as one of the whole tensor. */
+function padTo<T extends TensorLike>(o: OpApi<T>, grad: T, like: T): T {
+  if (grad.shape.length !== like.shape.length) {
+    return o.reshape(padTo(o, asRow(o, grad), asRow(o, like)), like.shape);
+  }
   const pad: Dim[] = [];
   for (let d = like.shape.length - 1; d >= 0; d--) pad.push(0, sub(like.shape[d] ?? 1, grad.shape[d] ?? 1));
   return pad.every((p) => p === 0) ? grad : o.constantPadNd(grad, pad, 0);
@@ -229,6 +243,7 @@ const scatterAdd = lowerOp({
   },
   samples: [
     { args: [t(3, 4), 0, INDEX_2X4, t(2, 4)] },
+    ...NUMBERS,
     {
       args: [
         { tensor: [3, 4], dtype: "bool" },

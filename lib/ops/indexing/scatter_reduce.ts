@@ -12,7 +12,7 @@ import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
 import { highest, lowest } from "../../base/dtype.ts";
 import { castTo } from "../promotion.ts";
-import { checkIndex, indexRange } from "./indexing.ts";
+import { asRow, checkIndex, indexRange } from "./indexing.ts";
 import { checkSource } from "./vector_indexing.ts";
 import { t } from "../pointwise.ts";
 import { normalizeDim, withSize } from "../shapes.ts";
@@ -116,8 +116,9 @@ const scatterReduce = composeOp({
   ranges: (
     { self, dim, index },
   ) => [indexRange(index, self.shape[normalizeDim(dim, self.shape.length)] ?? 1)],
-  compose(o, { self, dim, index, src, reduce, includeSelf }) {
-    const values = leading(o, src, index.shape);
+  compose(o, { self, dim, index: given, src, reduce, includeSelf }) {
+    // Numbers are vectors of one element, which each may be where the other is one
+    const index = asRow(o, given), values = leading(o, asRow(o, src), index.shape);
     const start = includeSelf ? self : o.scatterSet(self, dim, index, reduce === "prod" ? 1 : 0);
     if (reduce === "sum") return o.scatterAdd(start, dim, index, values);
     const hits = () => o.scatterAdd(o.zerosLike(self), dim, index, o.onesLike(values));
@@ -130,7 +131,7 @@ const scatterReduce = composeOp({
   },
   samples: [{
     args: [t(3, 4), 0, { tensor: [2, 4], dtype: "int64", range: [0, 3] }, t(2, 4), "mean"],
-  }],
+  }, { args: [t(3), 0, { tensor: [1], dtype: "int64", range: [0, 3] }, t(), "amax"] }],
 });
 
 /**

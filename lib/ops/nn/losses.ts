@@ -85,27 +85,7 @@ const pairSamples = (weighs: boolean): readonly Sample[] =>
     ...weighs ? [{ args: [t(3, 4), t(3, 4)], options: { reduction, weight: t(3, 4) } }] : [],
   ]);
 
-/** A loss of two broadcast tensors, element by element. */
-function pairLoss(
-  name: string,
-  doc: string,
-  element: <T extends TensorLike>(o: OpApi<T>, input: T, target: T) => T,
-): OpDefinition<PairParams> {
-  return composeWideOp({
-    name,
-    doc,
-    params: { self: required("tensor"), target: required("tensor"), reduction: reductionParam },
-    exposure: FUNCTIONAL,
-    infer(pair) {
-      checkFloats(name, pair.self, pair.target);
-      return pairMeta(pair);
-    },
-    compose: (o, { self, target, reduction }) => reduce(o, element(o, self, target), reduction),
-    samples: pairSamples(false),
-  });
-}
-
-/** The same, with a weight for each element. */
+/** A loss of two broadcast tensors, element by element, with a weight for each element. */
 function weighedLoss(
   name: string,
   doc: string,
@@ -143,11 +123,21 @@ const l1Loss = weighedLoss(
   (o, input, target) => o.abs(o.sub(input, target)),
 );
 
-const softMarginLoss = pairLoss(
-  "softMarginLoss",
-  "log(1 + exp(−target · self)), as `nn.functional.soft_margin_loss`.",
-  (o, input, target) => o.log1p(o.exp(o.mul(o.neg(target), input))),
-);
+const softMarginLoss = composeWideOp({
+  name: "softMarginLoss",
+  doc: "log(1 + exp(−target · self)), as `nn.functional.soft_margin_loss`: of tensors of one shape.",
+  params: { self: required("tensor"), target: required("tensor"), reduction: reductionParam },
+  exposure: FUNCTIONAL,
+  infer(pair) {
+    checkTarget(pair.target, pair.self.shape);
+    checkFloats("softMarginLoss", pair.self, pair.target);
+    return pairMeta(pair);
+  },
+  compose: (o, { self, target, reduction }) =>
+    reduce(o, o.log1p(o.exp(o.mul(o.neg(target), self))), reduction),
+  samples: pairSamples(false),
+  errors: [{ args: [t(3, 4), t(4)], message: "Expected a target of shape" }],
+});
 
 /** Throws DynError for an invalid width. */
 function checkWidth(name: string, width: number, isMeant: boolean): void {
@@ -408,8 +398,8 @@ const binaryCrossEntropyWithLogits = composeWideOp({
     return lossMeta(self.shape, { ...self, dtype: resultTypeOf([self, target]) }, reduction);
   },
   compose(o, { self, target, weight, reduction, posWeight }) {
-    // log(1 + e⁻ˣ) = log1p(e^−|x|) + max(−x, 0)
-    const soft = o.add(o.log1p(o.exp(o.neg(o.abs(self)))), o.clampMin(o.neg(self), 0));
+    // log(1 + e⁻ˣ): written out by |x| and max(−x, 0), it would have their gradients at logits of 0
+    const soft = o.neg(o.logsigmoid(self));
     const factor = posWeight ? o.add(o.mul(o.sub(posWeight, 1), target), 1) : null;
     const losses = o.add(o.mul(o.rsub(target, 1), self), factor ? o.mul(factor, soft) : soft);
     return reduce(o, weight ? o.mul(losses, weight) : losses, reduction);

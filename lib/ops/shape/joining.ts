@@ -5,14 +5,14 @@
 import { snakeCase } from "../../base/names.ts";
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
-import { isFloat } from "../../base/dtype.ts";
+import { isFloat, isInteger } from "../../base/dtype.ts";
 import { add, type Dim, mul, product } from "../../sym/expr.ts";
 import { isAtMost, isEqual } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, hostOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
-import { checkSameType, isTensor, resultTypeOf } from "../promotion.ts";
+import { checkSameType, floatTypeOf, isTensor, resultTypeOf } from "../promotion.ts";
 import { deviceOf, t } from "../pointwise.ts";
 import {
   broadcastShapes,
@@ -378,7 +378,7 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
     name,
     doc: `The integral along a dimension by trapezoids, as \`torch.${
       snakeCase(name)
-    }\`: y, then x (a tensor), or dx.`,
+    }\`: y, then x (a tensor), or dx. Integers are summed as int64; PyTorch's small ones wrap around.`,
     params: {
       y: required("tensor"),
       x: nullable("operand"),
@@ -390,26 +390,27 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
       if ([y, x].some((each) => isTensor(each) && each.dtype === "bool")) {
         throw new DynError(`Expected numbers in ${name} but found bool tensors`);
       }
-      return contiguousMeta(lastShape(y.shape, dim), floatOr(y.dtype), y.device);
+      return contiguousMeta(lastShape(y.shape, dim), floatTypeOf(y.dtype), y.device);
     },
     compose(o, { y, x, dx, dim }) {
       const at = normalizeDim(dim, y.shape.length);
-      const spacing = isTensor(x) ? o.diff(alignedTo(o, x, y, at), 1, at) : x ?? dx ?? 1;
+      const heights = widened(o, y);
+      const spacing = isTensor(x) ? o.diff(alignedTo(o, widened(o, x), y, at), 1, at) : x ?? dx ?? 1;
       const size = y.shape[at] ?? 1;
       if (isEqual(size, 0)) {
-        const none = o.to(y, floatOr(y.dtype));
+        const none = o.to(y, floatTypeOf(y.dtype));
         return name === "trapezoid" ? o.sum(none, [at]) : o.cumsum(none, at);
       }
-      const pairs = o.add(o.slice(y, at, 1, null), o.slice(y, at, 0, add(size, -1)));
-      const areas = o.div(o.mul(pairs, spacing), 2);
-      return name === "trapezoid" ? o.sum(areas, [at]) : o.cumsum(areas, at);
+      const pairs = o.add(o.slice(heights, at, 1, null), o.slice(heights, at, 0, add(size, -1)));
+      const areas = o.mul(pairs, spacing);
+      return o.div(name === "trapezoid" ? o.sum(areas, [at]) : o.cumsum(areas, at), 2);
     },
     samples: [{ args: [t(4)] }, { args: [t(3, 4), t(4)] }],
   });
 }
 
-const floatOr = (dtype: TensorMeta["dtype"]): TensorMeta["dtype"] =>
-  dtype === "float64" ? "float64" : "float32";
+/** Small integers as int64, in which sums and differences of them do not wrap around. */
+const widened = <T extends TensorLike>(o: OpApi<T>, x: T): T => isInteger(x.dtype) ? o.to(x, "int64") : x;
 
 /** Coordinates given as a vector along a dimension, in the rank of the values. */
 function alignedTo<T extends TensorLike>(o: OpApi<T>, x: T, y: T, at: number): T {
