@@ -1,6 +1,6 @@
 /** Positions of iterators that generated code has advanced, compared with the items that they yield. */
 import { assertEquals } from "@std/assert";
-import { compile, compiler, type Tensor, tensor } from "../mod.ts";
+import { compile, compiler, nn, ones, type Tensor, tensor } from "../mod.ts";
 import {
   begunIndex,
   itemAt,
@@ -94,4 +94,46 @@ Deno.test("iterators and generators from outside are advanced exactly as the pro
   assertEquals(shown(compiled), shown(first));
   for (const most of [5, 5]) assertEquals(listed([tensor([1, 2])].values(), most).tolist(), [2, 4]);
   assertEquals(compiler.status(listed).graphBreaks, 1);
+});
+
+/** A layer that looks at a number, and so breaks the graph. */
+class Gate extends nn.Module {
+  declare open: Tensor;
+  constructor() {
+    super();
+    this.registerBuffer("open", tensor(true));
+  }
+  override forward(x: Tensor): Tensor {
+    return this.open.item() ? x.mul(2) : x;
+  }
+}
+
+Deno.test("after a break in one layer of a container, all others stay in one graph", () => {
+  const layers = () => [new Gate(), ...Array.from({ length: 12 }, () => new nn.Tanh())];
+  const list = new nn.ModuleList(layers()), chain = new nn.Sequential(...layers());
+  const loops: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+    chain: (x) => chain.call(x),
+    list: (x) => {
+      for (const layer of list) x = layer.call(x);
+      return x;
+    },
+    entries: (x) => {
+      for (const [i, layer] of list.entries()) x = layer.call(x).add(i);
+      return x;
+    },
+    "keys of an own class": (x) => {
+      const own = { [Symbol.iterator]: () => chain.children().keys() };
+      for (const i of own) x = (list[i] ?? chain).call(x);
+      return x;
+    },
+  };
+  for (const [name, loop] of Object.entries(loops)) {
+    compiler.reset();
+    const compiled = compile(loop, { backend: "eager" });
+    for (let call = 0; call < 2; call++) {
+      assertEquals(compiled(ones([2])).tolist(), loop(ones([2])).tolist());
+    }
+    const { graphs, graphBreaks, recompiles } = compiler.status(compiled);
+    assertEquals({ graphs, graphBreaks, recompiles }, { graphs: 1, graphBreaks: 1, recompiles: 0 }, name);
+  }
 });

@@ -165,6 +165,42 @@ export const begunLoops: Corpus = {
       }
       return y;
     }),
+  "iterators that methods return, some of which keep them": (w) => {
+    const kept: { by: ArrayIterator<Tensor> | null } = { by: null };
+    const itself = <T extends ArrayIterator<Tensor>>(values: T): T => {
+      kept.by = values;
+      return values;
+    };
+    const cache = new Map<string, ArrayIterator<Tensor>>();
+    const ways: readonly ((list: Tensor[]) => Iterable<Tensor>)[] = [
+      (list) => list.values(),
+      (list) => ({ [Symbol.iterator]: () => list.slice().values() }),
+      (list) => ({ [Symbol.iterator]: () => itself(list.values()) }),
+      (list) => ({ [Symbol.iterator]: () => kept.by = list.values() }),
+      (list) => (kept.by = list.values(), kept.by),
+      (list) => cache.getOrInsertComputed("values", () => list.values()),
+      (list) => itself(list.values()),
+      (list) => {
+        const named = list.values();
+        try {
+          return named;
+        } finally {
+          kept.by = named;
+        }
+      },
+    ];
+    for (const way of ways) {
+      show(w, (list, y) => {
+        cache.clear();
+        kept.by = null;
+        for (const x of way(list)) {
+          y = y.mul(0.5).add(x);
+          act(() => look((kept.by ?? cache.get("values"))?.next().done));
+        }
+        return y;
+      }, [5, 2]);
+    }
+  },
   "holes and getters": ({ compile, see }) => {
     const f = compile((y: Tensor) => {
       const list = [1, 2, 3, 4];

@@ -21,6 +21,7 @@ import {
   executeIteratorNext,
   executeIteratorRest,
   executeIteratorResult,
+  executeReturn,
 } from "./execute_iteration.ts";
 import { executeClass } from "./class_definition.ts";
 import {
@@ -267,7 +268,7 @@ export function execute(
       return;
     }
     case "return":
-      return m.returnFrom(step.get(instruction.src));
+      return executeReturn(step, instruction);
     case "throw":
       return m.raise(step.get(instruction.src));
     case "debugger":

@@ -5,7 +5,14 @@
 import { breakGraph } from "../break_reasons.ts";
 import { isOfLoop, nextOfBegun } from "./begun_iteration.ts";
 import type { InstructionOf } from "../bytecode/instruction.ts";
-import { constant, EnumeratorValue, isCallable, UNDEFINED, type Value } from "../variables/value.ts";
+import {
+  constant,
+  EnumeratorValue,
+  isCallable,
+  type ListIteratorExotic,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
 import { refuseIteration } from "./engine_errors.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { drain, getIterator, isListNext, nextMethod, nextOfList, takeApart } from "./iteration.ts";
@@ -27,13 +34,27 @@ export function executeGetIterator(step: Step, instruction: InstructionOf<"getIt
     next: nextRegister,
   });
   if (found?.exotic.kind === "listIterator") {
-    // An object that the previous instruction has created for the loop is not in a variable yet
     const isFresh = found !== step.get(instruction.source) ||
-      (found.exotic.madeAt === m.steps - 1 && step.frame.code.registers[instruction.source]?.name === null);
+      isUnnamed(step, instruction.source, found.exotic);
     if (isFresh) found.exotic.isOfLoop = true;
   }
   if (found) m.complete({ kind: "iterator", iterator, next: nextRegister }, found);
   return;
+}
+
+/** The end of a method: an iterator that it has created for its caller, as those of containers do, is still new there. */
+export function executeReturn(step: Step, { src }: InstructionOf<"return">): void {
+  const { m, frame: { completion } } = step, value = step.get(src);
+  if (value.kind === "object" && value.exotic.kind === "listIterator" && isUnnamed(step, src, value.exotic)) {
+    if (completion.kind === "iterator") value.exotic.isOfLoop = true;
+    else if (completion.kind === "register") value.exotic.madeAt = m.steps;
+  }
+  return m.returnFrom(value);
+}
+
+/** Returns whether an iterator is the result of the previous instruction, and in no variable yet. */
+function isUnnamed({ m, frame }: Step, register: number, { madeAt }: ListIteratorExotic): boolean {
+  return madeAt === m.steps - 1 && frame.code.registers[register]?.name === null;
 }
 
 /** One item. */

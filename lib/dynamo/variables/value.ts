@@ -429,8 +429,8 @@ export interface ListIteratorExotic {
   done: boolean;
   /** Whether only a loop holds it, and no variable or property of the program. */
   isOfLoop: boolean;
-  /** The instruction that created it. */
-  readonly madeAt: number;
+  /** The number of instructions up to the one that has it as its result: a builtin, or a call that returns it. */
+  madeAt: number;
 }
 
 /** An object of the runtime created in the trace, which inspects it: recreated by the same call. */
