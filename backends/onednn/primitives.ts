@@ -12,9 +12,12 @@ import { threadCount } from "../cpu/toolchain.ts";
 import { oneDnn } from "./library.ts";
 import { KINDS, ROLES } from "./shim.ts";
 
+type Kind = typeof KINDS[number];
+type Role = typeof ROLES[number];
+
 /** A tensor as passed to a primitive. */
 export interface Operand {
-  readonly role: keyof typeof ROLES;
+  readonly role: Role;
   readonly tensor: Tensor;
   /** Sizes and strides, if they are not the tensor's own. */
   readonly shape?: readonly number[];
@@ -23,9 +26,9 @@ export interface Operand {
 
 /** The operation of a primitive. */
 interface PrimitiveCall {
-  readonly kind: keyof typeof KINDS;
+  readonly kind: Kind;
   readonly operands: readonly Operand[];
-  readonly result: { readonly role: keyof typeof ROLES; readonly shape: readonly number[] };
+  readonly result: { readonly role: Role; readonly shape: readonly number[] };
   /** Sizes of the result for the primitive, if they differ. */
   readonly seen?: readonly number[];
   readonly numbers?: readonly number[];
@@ -70,8 +73,7 @@ const rowMajor = (shape: readonly number[]) => contiguousMeta(shape, "float32", 
 /**
  * Returns whether oneDNN may choose the layout of an operand: those of convolutions, which reuse each element often.
  */
-const isFree = (kind: keyof typeof KINDS, role: keyof typeof ROLES) =>
-  kind.startsWith("convolution") && role !== "bias" ? 1 : 0;
+const isFree = (kind: Kind, role: Role) => kind.startsWith("convolution") && role !== "bias" ? 1 : 0;
 
 /** Computes a primitive. Throws DynError if oneDNN refuses it. */
 export function compute(
@@ -79,9 +81,9 @@ export function compute(
 ): Tensor {
   const layout = layoutOf(rowMajor(result.shape));
   const made = new Tensor(allocateStorage("cpu", 4 * result.shape.reduce((a, b) => a * b, 1)), layout, 0);
-  const words: number[] = [KINDS[kind], operands.length + 1];
-  const describe = (role: keyof typeof ROLES, shape: readonly number[], strides: readonly number[]) => {
-    words.push(ROLES[role], shape.length, isFree(kind, role), ...shape, ...strides);
+  const words: number[] = [KINDS.indexOf(kind), operands.length + 1];
+  const describe = (role: Role, shape: readonly number[], strides: readonly number[]) => {
+    words.push(ROLES.indexOf(role), shape.length, isFree(kind, role), ...shape, ...strides);
   };
   for (const { role, tensor, shape = tensor.shape, strides = tensor.stride() } of operands) {
     describe(role, shape, strides);

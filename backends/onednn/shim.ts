@@ -4,29 +4,17 @@
  * by strides; where oneDNN needs another layout internally, the shim reorders on the way in and out.
  */
 
-/** Kinds of primitives, as numbered in the words. */
-export const KINDS = {
-  matmul: 0,
-  convolution: 1,
-  convolutionBackwardInput: 2,
-  convolutionBackwardWeight: 3,
-  softmax: 4,
-  logSoftmax: 5,
-  layerNorm: 6,
-} as const;
+/** Kinds of primitives, in the order of their numbers in the words. */
+export const KINDS = [
+  ...["matmul", "convolution", "convolutionBackwardInput", "convolutionBackwardWeight"] as const,
+  ...["softmax", "logSoftmax", "layerNorm"] as const,
+] as const;
 
-/** Roles of tensors, as numbered in the words. */
-export const ROLES = {
-  source: 0,
-  weights: 1,
-  bias: 2,
-  scale: 3,
-  shift: 4,
-  result: 5,
-  sourceGradient: 6,
-  weightsGradient: 7,
-  resultGradient: 8,
-} as const;
+/** Roles of tensors, likewise. */
+export const ROLES = [
+  ...["source", "weights", "bias", "scale", "shift", "result"] as const,
+  ...["sourceGradient", "weightsGradient", "resultGradient"] as const,
+] as const;
 
 /** The whole translation unit. */
 export const SHIM = String.raw`

@@ -100,16 +100,12 @@ export class ThreadPool implements JobPool {
     }
     const per = unitsIn(this.threads * CHUNKS);
     const chunks = Math.ceil(units / per);
-    this.#publish(words, {
-      address: code.at.address,
-      length: code.at.length,
-      function: code.order.indexOf(name),
-      description,
-      units,
-      per,
-      scratch: scratch?.address ?? 0,
-      scratchBytes: scratch?.bytes ?? 0,
-    }, chunks);
+    const { address, length } = code.at, own = [scratch?.address ?? 0, scratch?.bytes ?? 0] as const;
+    this.#publish(
+      words,
+      [address, length, code.order.indexOf(name), description, units, per, ...own],
+      chunks,
+    );
     let failure: unknown;
     for (let chunk = this.#take(words); chunk >= 0; chunk = this.#take(words)) {
       try {
@@ -126,8 +122,9 @@ export class ThreadPool implements JobPool {
     }
   }
 
-  #publish(words: Int32Array, job: Readonly<Record<JobWord, number>>, chunks: number): void {
-    for (const word of JOB_WORDS) words[WORD[word]] = job[word];
+  /** Makes a job known, whose words are those from `WORD.address` on. */
+  #publish(words: Int32Array, job: readonly number[], chunks: number): void {
+    for (let n = 0; n < job.length; n++) words[WORD.address + n] = job[n] ?? 0;
     Atomics.store(words, WORD.failed, 0);
     Atomics.store(words, WORD.done, 0);
     this.#generation = (this.#generation + 1) & 0xffff;
@@ -184,18 +181,6 @@ export class ThreadPool implements JobPool {
 
 /** Number of polls of the count of finished chunks before this thread sleeps: about 50 µs. */
 const SPINS = 20_000;
-
-const JOB_WORDS = [
-  "address",
-  "length",
-  "function",
-  "description",
-  "units",
-  "per",
-  "scratch",
-  "scratchBytes",
-] as const;
-type JobWord = (typeof JOB_WORDS)[number];
 
 /** Default limit of threads: each has an engine of its own, which takes 12 MB and 30 ms. */
 const MOST_THREADS = 16;

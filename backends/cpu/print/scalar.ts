@@ -19,18 +19,76 @@ type CallForm =
 /** Returns the name by which an operation is called, and makes sure that it is defined. */
 export type Need = (op: ScalarOpName, dtype: ValueType, form: CallForm) => string;
 
-const OPERATORS: Partial<Record<ScalarOpName, string>> = {
-  add: "+",
-  sub: "-",
-  mul: "*",
-  div: "/",
-  eq: "==",
-  ne: "!=",
-  lt: "<",
-  le: "<=",
-  gt: ">",
-  ge: ">=",
+/** Expressions by operation over operands `a`, `b` and `c`. */
+type Expressions = Partial<Record<ScalarOpName, string>>;
+
+/** Operations of floats and integers alike. */
+const OF_NUMBERS: Expressions = {
+  div: "a / b",
+  eq: "a == b",
+  ne: "a != b",
+  lt: "a < b",
+  le: "a <= b",
+  gt: "a > b",
+  ge: "a >= b",
 };
+
+const OF_BOOLS: Expressions = {
+  and: "a & b",
+  minimum: "a & b",
+  mul: "a & b",
+  or: "a | b",
+  maximum: "a | b",
+  add: "a | b",
+  xor: "a ^ b",
+  ne: "a ^ b",
+  eq: "!(a ^ b)",
+  not: "!a",
+  lt: "!a & b",
+  le: "!a | b",
+  gt: "a & !b",
+  ge: "a | !b",
+};
+
+const OF_DOUBLES: Expressions = {
+  ...OF_NUMBERS,
+  fma: "__builtin_fma(a, b, c)",
+  neg: "-a",
+  abs: "__builtin_fabs(a)",
+  floor: "__builtin_floor(a)",
+  ceil: "__builtin_ceil(a)",
+  trunc: "__builtin_trunc(a)",
+  sqrt: "__builtin_sqrt(a)",
+  round: "__builtin_rint(a)",
+  isNan: "is_nan(a)",
+  rounded: "a",
+  floatToBits: "float_bits(a)",
+};
+
+const OF_INTEGERS: Expressions = {
+  ...OF_NUMBERS,
+  minimum: "a < b ? a : b",
+  maximum: "a > b ? a : b",
+  and: "a & b",
+  or: "a | b",
+  xor: "a ^ b",
+  not: "~a",
+  shl: "shl(a, b)",
+  shr: "shr(a, b)",
+  mulHigh: "mul_high(a, b)",
+  truncDiv: "trunc_div(a, b)",
+  bitsToFloat: "bits_float(a)",
+};
+
+const EXPRESSIONS: Readonly<Record<ValueType, Expressions>> = {
+  bool: OF_BOOLS,
+  int32: OF_INTEGERS,
+  int64: OF_INTEGERS,
+  float64: OF_DOUBLES,
+  float32: OF_DOUBLES,
+};
+
+const WRAPPING = { add: "+", sub: "-", mul: "*" } as const;
 
 /** The expression of an operation on operands of type `dtype`. */
 export function scalarExpression(
@@ -38,130 +96,31 @@ export function scalarExpression(
   dtype: ValueType,
   { args, need, form }: { readonly args: readonly string[]; readonly need: Need; readonly form: CallForm },
 ): string {
-  if (dtype === "bool") return boolExpression(op, args);
-  const operator = OPERATORS[op];
   const [a = "", b = "", c = ""] = args;
-  if (operator === "+" || operator === "-" || operator === "*") {
-    return wrapping(operator, dtype, [a, b]);
+  if (dtype !== "bool") {
+    if (op === "add" || op === "sub" || op === "mul") return wrapping(WRAPPING[op], dtype, [a, b]);
+    if (!isFloat(dtype) && op === "neg") return wrapping("-", dtype, ["0", a]);
+    if (!isFloat(dtype) && op === "abs") return `${a} < 0 ? ${wrapping("-", dtype, ["0", a])} : ${a}`;
+    if (isFloat(dtype) && (op === "minimum" || op === "maximum")) return extreme(op, a, b);
   }
-  if (operator !== undefined) return `${a} ${operator} ${b}`;
-  const operands: Operands = {
-    args: [a, b, c],
-    called: () => `${need(op, dtype, form)}(${args.join(", ")})`,
-  };
-  return isFloat(dtype) ? floatExpression(op, dtype, operands) : integerExpression(op, dtype, operands);
-}
-
-function boolExpression(op: ScalarOpName, args: readonly string[]): string {
-  const [a = "", b = ""] = args;
-  switch (op) {
-    case "and":
-    case "minimum":
-    case "mul":
-      return `${a} & ${b}`;
-    case "or":
-    case "maximum":
-    case "add":
-      return `${a} | ${b}`;
-    case "xor":
-    case "ne":
-      return `${a} ^ ${b}`;
-    case "eq":
-      return `!(${a} ^ ${b})`;
-    case "not":
-      return `!${a}`;
-    case "lt":
-      return `!${a} & ${b}`;
-    case "le":
-      return `!${a} | ${b}`;
-    case "gt":
-      return `${a} & !${b}`;
-    case "ge":
-      return `${a} | !${b}`;
-    default:
-      throw new InternalError(`Expected an operation on bool but found ${op}`);
+  const text = EXPRESSIONS[dtype][op];
+  if (text === undefined && dtype === "bool") {
+    throw new InternalError(`Expected an operation on bool but found ${op}`);
   }
-}
-
-interface Operands {
-  readonly args: readonly [string, string, string];
-  /** A call of the operation's function of lib/loops/math. */
-  readonly called: () => string;
-}
-
-function floatExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b, c], called }: Operands): string {
-  const f = dtype === "float32" ? "f" : "";
-  const call = (name: string, ...rest: string[]): string => `${name}(${[a, ...rest].join(", ")})`;
-  switch (op) {
-    case "fma":
-      return call(`__builtin_fma${f}`, b, c);
-    case "neg":
-      return `-${a}`;
-    case "abs":
-      return call(`__builtin_fabs${f}`);
-    case "minimum":
-      return extreme("<", a, b);
-    case "maximum":
-      return extreme(">", a, b);
-    case "floor":
-    case "ceil":
-    case "trunc":
-    case "sqrt":
-      return call(`__builtin_${op}${f}`);
-    case "round":
-      return call(`__builtin_rint${f}`);
-    case "isNan":
-      return call("is_nan");
-    case "rounded":
-      return a;
-    case "floatToBits":
-      return call("float_bits");
-    default:
-      return called();
-  }
+  if (text === undefined) return `${need(op, dtype, form)}(${args.join(", ")})`;
+  const found = dtype === "float32" ? text.replace(/^__builtin_\w+/, "$&f") : text;
+  return found.replace(/\b[abc]\b/g, (name) => name === "a" ? a : name === "b" ? b : c);
 }
 
 /** NaN if either is, the first of equal operands; against a constant one comparison suffices. */
-function extreme(sign: "<" | ">", a: string, b: string): string {
-  const opposite = sign === "<" ? ">" : "<";
+function extreme(op: "minimum" | "maximum", a: string, b: string): string {
+  const [opposite, called] = op === "minimum" ? [">", "least"] : ["<", "greatest"];
   if (isNumber(b)) return `${a} ${opposite} ${b} ? ${b} : ${a}`;
   if (isNumber(a)) return `${b} ${opposite}= ${a} ? ${a} : ${b}`;
-  return `${sign === "<" ? "least" : "greatest"}(${a}, ${b})`;
+  return `${called}(${a}, ${b})`;
 }
 
 const isNumber = (text: string): boolean => /^\(?-?\d/.test(text);
-
-function integerExpression(op: ScalarOpName, dtype: ValueType, { args: [a, b], called }: Operands): string {
-  switch (op) {
-    case "neg":
-      return wrapping("-", dtype, ["0", a]);
-    case "abs":
-      return `${a} < 0 ? ${wrapping("-", dtype, ["0", a])} : ${a}`;
-    case "minimum":
-      return `${a} < ${b} ? ${a} : ${b}`;
-    case "maximum":
-      return `${a} > ${b} ? ${a} : ${b}`;
-    case "and":
-      return `${a} & ${b}`;
-    case "or":
-      return `${a} | ${b}`;
-    case "xor":
-      return `${a} ^ ${b}`;
-    case "not":
-      return `~${a}`;
-    case "shl":
-    case "shr":
-      return `${op}(${a}, ${b})`;
-    case "mulHigh":
-      return `mul_high(${a}, ${b})`;
-    case "truncDiv":
-      return `trunc_div(${a}, ${b})`;
-    case "bitsToFloat":
-      return `bits_float(${a})`;
-    default:
-      return called();
-  }
-}
 
 /** A conversion, as `cast` of the scalar vocabulary. */
 export function castExpression(value: string, from: ValueType, to: ValueType): string {

@@ -182,13 +182,11 @@ export class Bindings {
     const plain = variable.atomic || variable.words;
     switch (dtype) {
       case "float32":
-        return plain ? `bitcast<f32>(${word(at)})` : word(at);
       case "int32":
-        return plain ? `bitcast<i32>(${word(at)})` : word(at);
-      case "int64":
-        return plain ? `bitcast<i32>(${word(`(${at}) * 2`)})` : word(`(${at}) * 2`);
-      case "float64":
-        throw new InternalError(`Expected a type of this device but found ${dtype}`);
+      case "int64": {
+        const found = word(dtype === "int64" ? `(${at}) * 2` : at);
+        return plain ? `bitcast<${registerType(dtype)}>(${found})` : found;
+      }
       default: {
         const { place, shift } = packed(dtype, at);
         return unpacked(dtype, `(${word(place)} >> ${shift})`);
@@ -203,16 +201,13 @@ export class Bindings {
       `${variable.name}[((${position}) >> 2u)${plus ? ` + ${plus}` : ""}]`;
     switch (dtype) {
       case "float32":
-        return variable.words ? `bitcast<vec4f>(${four(at)})` : four(at);
       case "int32":
-        return variable.words ? `bitcast<vec4i>(${four(at)})` : four(at);
+        return variable.words ? `bitcast<vec4${dtype === "int32" ? "i" : "f"}>(${four(at)})` : four(at);
       case "int64": {
         const [low, high] = [four(`(${at}) * 2`), four(`(${at}) * 2`, 1)];
         const words = `(${low}.x, ${low}.z, ${high}.x, ${high}.z)`;
         return variable.words ? `bitcast<vec4i>(vec4u${words})` : `vec4i${words}`;
       }
-      case "float64":
-        throw new InternalError(`Expected a type of this device but found ${dtype}`);
       default: {
         const word = (plus: number) =>
           this.#word(variable, `(((${at}) >> ${itemSize(dtype) === 1 ? 2 : 1}u) + ${plus})`);
@@ -239,8 +234,6 @@ export class Bindings {
         return put(`((${at}) * 2) >> 2u`, `vec4i(${a}, ${b})`) + " " +
           put(`(((${at}) * 2) >> 2u) + 1`, `vec4i(${c}, ${d})`);
       }
-      case "float64":
-        throw new InternalError(`Expected a type of this device but found ${dtype}`);
       default: {
         if (this.#isVectors(variable)) {
           throw new InternalError("Expected narrow elements in words of their own");
@@ -272,8 +265,6 @@ export class Bindings {
       case "int64":
         return set(`(${at}) * 2`, `bitcast<u32>(${value.text})`, value.text) + " " +
           set(`(${at}) * 2 + 1`, `bitcast<u32>(${value.text} >> 31u)`, `${value.text} >> 31u`);
-      case "float64":
-        throw new InternalError(`Expected a type of this device but found ${dtype}`);
       default: {
         const { place, shift, mask } = packed(dtype, at);
         return `atomicAnd(&${name}[${place}], ~(${mask}u << ${shift})); ` +
@@ -298,8 +289,6 @@ export class Bindings {
           `atomicAdd(&${name}[place + 1], bitcast<u32>(${text} >> 31u) + select(0u, 1u, before + low < before)); }`;
       case "float32":
         return exchangeLoop(name, at, `bitcast<u32>(bitcast<f32>(seen) + ${text})`);
-      case "float64":
-        throw new InternalError(`Expected a type of this device but found ${dtype}`);
       default: {
         const { place, shift, mask } = packed(dtype, at), bits = `((seen >> ${shift}) & ${mask}u)`;
         const sum = sumOfBits(dtype, { bits, text, mask, helpers });
@@ -308,6 +297,7 @@ export class Bindings {
     }
   }
 
+  /** The variable and the place of an element. Throws for elements of float64, which the language lacks. */
   #locate(buffer: BufferId, index: string): { variable: Variable; at: string; dtype: DType } {
     const { dtype } = this.#declaration(buffer);
     registerType(loadType(dtype));
