@@ -58,13 +58,9 @@ export function externAsLoops(kernel: ExternKernel, dtypeOf: (buffer: BufferId) 
       matmul(call, kernel.call.accumulate);
       break;
     case "convForward":
-      convForward(call, kernel.call);
-      break;
     case "convBackwardInput":
-      convBackwardInput(call, kernel.call);
-      break;
     case "convBackwardWeight":
-      convBackwardWeight(call, kernel.call);
+      convolution(call, kernel.call);
       break;
     case "sort":
       sort(call, kernel.call.descending);
@@ -77,6 +73,8 @@ export function externAsLoops(kernel: ExternKernel, dtypeOf: (buffer: BufferId) 
   const { name, origins, originals } = kernel;
   return { kind: "loops", name, body: nest.recorder.statements, origins, originals };
 }
+
+type Convolution = Extract<ExternKernel["call"], ConvGeometry>;
 
 interface TypedView extends BufferView {
   readonly dtype: DType;
@@ -126,65 +124,60 @@ function loadInside(o: Recorder, view: TypedView, outer: readonly Dim[], [y, x]:
 }
 
 /** Position in the input of tap k for output position p. */
-function tap(geometry: ConvGeometry, axis: 0 | 1, p: Dim, k: Dim): Dim {
+function place(geometry: ConvGeometry, axis: 0 | 1, p: Dim, k: Dim): Dim {
   return sub(add(mul(p, geometry.stride[axis]), mul(k, geometry.dilation[axis])), geometry.padding[axis]);
 }
 
-function convForward(call: Call, g: ConvGeometry): void {
-  const input = take(call.inputs, 0), weight = take(call.inputs, 1), bias = call.inputs[2];
-  const out = take(call.outputs, 0);
-  const o = call.nest.recorder;
-  const outPerGroup = floorDiv(take(weight.shape, 0), g.groups), inPerGroup = take(weight.shape, 1);
-  call.nest.parallel(out.shape, (index) => {
-    const [n = 0, oc = 0, oy = 0, ox = 0] = index;
-    const group = floorDiv(oc, outPerGroup);
-    const total = call.nest.sum(weight.shape.slice(1), ([ic = 0, ky = 0, kx = 0]) => {
-      const channel = add(mul(group, inPerGroup), ic);
-      const x = loadInside(o, input, [n, channel], [tap(g, 0, oy, ky), tap(g, 1, ox, kx)]);
-      return o.mul(x, o.load(weight, [oc, ic, ky, kx]));
-    });
-    store(call, out, index, bias ? o.add(total, o.load(bias, [oc])) : total);
-  });
-}
-
-function convBackwardInput(call: Call, g: ConvGeometry): void {
-  const grad = take(call.inputs, 0), weight = take(call.inputs, 1), out = take(call.outputs, 0);
-  const o = call.nest.recorder;
-  const outPerGroup = floorDiv(take(weight.shape, 0), g.groups), inPerGroup = take(weight.shape, 1);
-  const kernel = weight.shape.slice(2);
-  call.nest.parallel(out.shape, (index) => {
-    const [n = 0, channel = 0, y = 0, x = 0] = index;
-    const group = floorDiv(channel, inPerGroup), ic = mod(channel, inPerGroup);
-    const total = call.nest.sum([outPerGroup, ...kernel], ([k = 0, ky = 0, kx = 0]) => {
-      const oc = add(mul(group, outPerGroup), k);
-      // y = oy·stride + ky·dilation − padding, so oy exists where the difference is a multiple of the stride
-      const dy = sub(add(y, g.padding[0]), mul(ky, g.dilation[0]));
-      const dx = sub(add(x, g.padding[1]), mul(kx, g.dilation[1]));
-      const zero = o.constant(0, "int64");
-      const whole = o.and(
-        o.eq(o.index(mod(dy, g.stride[0]), "int64"), zero),
-        o.eq(o.index(mod(dx, g.stride[1]), "int64"), zero),
-      );
-      const value = loadInside(o, grad, [n, oc], [floorDiv(dy, g.stride[0]), floorDiv(dx, g.stride[1])]);
-      return o.mul(o.select(whole, value, o.constant(0, grad.dtype)), o.load(weight, [oc, ic, ky, kx]));
-    });
-    store(call, out, index, total);
-  });
-}
-
-function convBackwardWeight(call: Call, g: ConvGeometry): void {
-  const grad = take(call.inputs, 0), input = take(call.inputs, 1), out = take(call.outputs, 0);
-  const o = call.nest.recorder;
-  const outPerGroup = floorDiv(take(out.shape, 0), g.groups), inPerGroup = take(out.shape, 1);
-  call.nest.parallel(out.shape, (index) => {
-    const [oc = 0, ic = 0, ky = 0, kx = 0] = index;
-    const channel = add(mul(floorDiv(oc, outPerGroup), inPerGroup), ic);
-    const over = [take(grad.shape, 0), take(grad.shape, 2), take(grad.shape, 3)];
-    const total = call.nest.sum(over, ([n = 0, oy = 0, ox = 0]) => {
-      const x = loadInside(o, input, [n, channel], [tap(g, 0, oy, ky), tap(g, 1, ox, kx)]);
-      return o.mul(o.load(grad, [n, oc, oy, ox]), x);
-    });
-    store(call, out, index, total);
+/** A convolution, or one of its gradients: each result is a sum of pixels, or gradients, times another operand. */
+function convolution(call: Call, g: Convolution): void {
+  const { nest } = call, o = nest.recorder, bias = call.inputs[2];
+  const first = take(call.inputs, 0), second = take(call.inputs, 1), out = take(call.outputs, 0);
+  const [outputs = 1, inPerGroup = 1, ...taps] = (g.op === "convBackwardWeight" ? out : second).shape;
+  const outPerGroup = floorDiv(outputs, g.groups);
+  /** The pixel under a tap of the filter of an output channel. */
+  const pixel = (image: TypedView, [n = 0, oc = 0, y = 0, x = 0]: readonly Dim[], tap: readonly Dim[]) => {
+    const [ic = 0, ky = 0, kx = 0] = tap, channel = add(mul(floorDiv(oc, outPerGroup), inPerGroup), ic);
+    return loadInside(o, image, [n, channel], [place(g, 0, y, ky), place(g, 1, x, kx)]);
+  };
+  const sumAt = (index: readonly Dim[]): Value => {
+    switch (g.op) {
+      case "convForward":
+        return nest.sum([inPerGroup, ...taps], (tap) => {
+          const x = pixel(first, index, tap);
+          return o.mul(x, o.load(second, [index[1] ?? 0, ...tap]));
+        });
+      case "convBackwardInput": {
+        const [n = 0, channel = 0, y = 0, x = 0] = index;
+        const group = floorDiv(channel, inPerGroup), ic = mod(channel, inPerGroup);
+        return nest.sum([outPerGroup, ...taps], ([k = 0, ky = 0, kx = 0]) => {
+          const oc = add(mul(group, outPerGroup), k);
+          // y = oy·stride + ky·dilation − padding, so oy exists where the difference is a multiple of the stride
+          const dy = sub(add(y, g.padding[0]), mul(ky, g.dilation[0]));
+          const dx = sub(add(x, g.padding[1]), mul(kx, g.dilation[1]));
+          const zero = o.constant(0, "int64");
+          const whole = o.and(
+            o.eq(o.index(mod(dy, g.stride[0]), "int64"), zero),
+            o.eq(o.index(mod(dx, g.stride[1]), "int64"), zero),
+          );
+          const value = loadInside(o, first, [n, oc], [floorDiv(dy, g.stride[0]), floorDiv(dx, g.stride[1])]);
+          const given = o.select(whole, value, o.constant(0, first.dtype));
+          return o.mul(given, o.load(second, [oc, ic, ky, kx]));
+        });
+      }
+      case "convBackwardWeight": {
+        const [oc = 0, ...tap] = index;
+        return nest.sum([0, 2, 3].map((d) => take(first.shape, d)), ([n = 0, oy = 0, ox = 0]) => {
+          const x = pixel(second, [n, oc, oy, ox], tap);
+          return o.mul(o.load(first, [n, oc, oy, ox]), x);
+        });
+      }
+      default:
+        return g satisfies never;
+    }
+  };
+  nest.parallel(out.shape, (index) => {
+    const total = sumAt(index), added = g.op === "convForward" ? bias : undefined;
+    store(call, out, index, added ? o.add(total, o.load(added, [index[1] ?? 0])) : total);
   });
 }
 
