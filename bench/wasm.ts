@@ -6,10 +6,9 @@
  */
 import { contiguousStrides } from "../lib/graph/meta.ts";
 import type { BufferDecl, BufferView, ExternOp, Program } from "../lib/loops/ir.ts";
-import { engineFuses } from "../backends/wasm/fused.ts";
+import { engineFuses, SIZE_LIMIT } from "../backends/wasm/target.ts";
 import { WholeMemory } from "../backends/wasm/placement.ts";
 import { load, runOf, runSteps } from "../backends/wasm/run_form.ts";
-import { SIZE_LIMIT } from "../backends/wasm/target.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { writeForm } from "../backends/wasm/write_form.ts";
 import { threadCount } from "../backends/cpu/toolchain.ts";

@@ -18,7 +18,7 @@ import {
   WEIGHTS,
 } from "../lib/packages/manifest.ts";
 import { evaluate } from "../lib/sym/expr.ts";
-import { engineFuses } from "../backends/wasm/fused.ts";
+import { engineFuses } from "../backends/wasm/target.ts";
 import { emptyTensor, PackageTensor } from "./tensor.ts";
 import { type Session, type SessionCall, wasmSession } from "./wasm_session.ts";
 import type { LaterSession } from "./webgpu_session.ts";

@@ -9,7 +9,7 @@ import type { Codec } from "../../lib/sym/stored/codec.ts";
 import { numberIn, recordIn } from "../../lib/sym/stored/forms.ts";
 import { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { type WasmForm, wasmForm } from "../wasm/form.ts";
-import { engineFuses } from "../wasm/fused.ts";
+import { engineFuses } from "../wasm/target.ts";
 import { wasmPool } from "../wasm/threads.ts";
 import { type NativeForm, nativeForm } from "./native_program.ts";
 import { toolchainIfKnown } from "./toolchain.ts";

@@ -1,10 +1,47 @@
-/** The host's memory as a pool of blocks, for each device that computes in it. */
+/**
+ * The host's memory as a pool of blocks, for each device that computes in it. Blocks have arbitrary content and lie in
+ * WebAssembly's memory, so that WebAssembly kernels, which run until there is native code, need no copies of operands; on
+ * separate pages if that memory is full.
+ */
 import type { DeviceName } from "../../lib/loops/device.ts";
 import { isGranted } from "../../lib/base/permissions.ts";
 import { BlockPool } from "../memory/block_pool.ts";
 import { sizeClass } from "../memory/size_class.ts";
 import { HostBlock, HostMemory } from "./host_memory.ts";
-import { discardBlocks, makeBlock } from "./host_blocks.ts";
+import { TensorHeap } from "../wasm/heap.ts";
+import { wasmPool } from "../wasm/threads.ts";
+import { adviseHugePages, discardPages, hostPages, releasePages } from "./host_pages.ts";
+
+/** Below this size copying costs less than running a kernel. */
+const COPIED_BYTES = 2 ** 14;
+
+let heap: TensorHeap | undefined;
+
+/** A block of `bytes`, a multiple of 64. Throws RangeError if there is no room. */
+function makeBlock(bytes: number): HostBlock {
+  if (bytes >= COPIED_BYTES) {
+    heap ??= new TensorHeap(wasmPool().memory, adviseHugePages);
+    const { memory, used } = heap, address = heap.allocate(bytes);
+    if (address !== undefined) {
+      const block = new HostBlock(new Uint8Array(memory.memory.buffer, address, bytes), { memory, address });
+      block.isUntouched = address >= used;
+      return block;
+    }
+  }
+  return new HostBlock(new Uint8Array(hostPages(bytes)));
+}
+
+/** Releases blocks. */
+function discardBlocks(blocks: readonly HostBlock[]): void {
+  const pages: ArrayBuffer[] = [];
+  for (const { uint8, place } of blocks) {
+    if (place) {
+      releasePages(uint8);
+      heap?.free(place.address, uint8.byteLength);
+    } else if (uint8.buffer instanceof ArrayBuffer) pages.push(uint8.buffer);
+  }
+  discardPages(pages);
+}
 
 /**
  * Bytes of young memory after which dropped results are searched for: few enough that the next results are written to

@@ -6,11 +6,32 @@
  * after the last memory over it was freed or collected.
  */
 import { type DeviceName, type Memory, type MemoryUse, OutOfMemory } from "../../lib/loops/device.ts";
-import { heapBytes } from "./collector.ts";
-import { Gauge } from "./gauge.ts";
+import { type Findable, heapBytes, LiveSet, type Visible } from "./live_set.ts";
 import { memoryLimit } from "./limit.ts";
-import { type Findable, LiveSet } from "./live_set.ts";
-import type { Visible } from "./weak_entries.ts";
+
+/** Starts at zero. */
+export class Gauge {
+  #now = 0;
+  #most = 0;
+
+  get now(): number {
+    return this.#now;
+  }
+
+  get most(): number {
+    return this.#most;
+  }
+
+  add(amount: number): void {
+    this.#now += amount;
+    if (this.#now > this.#most) this.#most = this.#now;
+  }
+
+  /** Forgets the previous maximum. */
+  reset(): void {
+    this.#most = this.#now;
+  }
+}
 
 /** A piece of a device's memory, with the data of its pool. */
 export class Block {

@@ -8,7 +8,7 @@ import { type DType, itemSize } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import type { FunctionBody } from "./function_body.ts";
 import type { Simd } from "./opcodes.ts";
-import type { Parts } from "./values.ts";
+import type { Parts } from "./lanes.ts";
 
 /** Bytes beyond the last element of memory that a load may read. */
 export const LOAD_SLACK = 64;

@@ -5,9 +5,8 @@
 import type { ValueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import { resultType, type ScalarOpName } from "../../lib/loops/scalar.ts";
-import { allEqual, type Lanes } from "./lanes.ts";
+import { allEqual, isWide, type Lanes, type LaneValue, partOf } from "./lanes.ts";
 import type { Simd } from "./opcodes.ts";
-import { isWide, type LaneValue, partOf } from "./values.ts";
 
 /** Simd prefix of lanes of a type. */
 const SHAPE = { float32: "f32", float64: "f64", int32: "i32", int64: "i64" } as const;

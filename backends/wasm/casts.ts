@@ -4,9 +4,8 @@
  * is ≠ 0.
  */
 import type { ValueType } from "../../lib/base/dtype.ts";
-import type { HelperName, Lanes } from "./lanes.ts";
+import { type HelperName, type Lanes, type LaneValue, partOf } from "./lanes.ts";
 import type { Simd } from "./opcodes.ts";
-import { type LaneValue, partOf } from "./values.ts";
 
 /** The value as another type. */
 export function cast(

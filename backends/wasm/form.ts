@@ -1,8 +1,9 @@
 /**
  * WebAssembly programs as data: what is needed to run one, in a form that a later process can read. Invariant: apart
- * from its pool, a form contains all that running its module needs.
+ * from its pool, a form contains all that running its module needs. The description of a call holds its sizes, then
+ * addresses of buffers.
  */
-import type { BufferId, BufferView, ExternOp } from "../../lib/loops/ir.ts";
+import type { BufferId, BufferView, ExternOp, Program } from "../../lib/loops/ir.ts";
 import { externOp, type ProgramFrame, programFrame, view } from "../../lib/loops/stored/program.ts";
 import type { Dim } from "../../lib/sym/expr.ts";
 import { type Codec, list, number, orNull, record, text, union } from "../../lib/sym/stored/codec.ts";
@@ -70,3 +71,10 @@ export const wasmForm: Codec<WasmForm> = record<WasmForm>({
 
 /** The bytes of a form's module. */
 export const moduleOf = ({ module }: WasmForm): Uint8Array<ArrayBuffer> => Uint8Array.fromBase64(module);
+
+/** Returns the offset of the size of this number in a description: 64 bits each, from its start. */
+export const sizeOffset = (size: number): number => 8 * size;
+
+/** Returns the offset of the address of the function's buffer: one word each, after the sizes. */
+export const addressOffset = ({ sizes }: Pick<Program, "sizes">, place: number): number =>
+  sizeOffset(sizes.length) + 4 * place;

@@ -2,9 +2,10 @@
  * The matrix product out[m, n] (+)= Σ a[m, k]·b[k, n] of float32 matrices with any strides, as WebAssembly functions.
  * Columns go in panels of 8, rows in strips of at most 6; the results of a tile stay in registers. a is packed in
  * blocks, b if it cannot be read in place. Invariant: every element is one chain of fused products in ascending k,
- * which starts at 0 or at the old value, whatever the blocks are.
+ * which starts at 0 or at the old value, whatever the blocks are. The job of the library is a list of products; its
+ * units write disjoint memory.
  */
-import type { ImportedFunction, ModuleWriter } from "./binary.ts";
+import { type ImportedFunction, type MemoryKind, ModuleWriter } from "./binary.ts";
 import type { FunctionBody } from "./function_body.ts";
 import {
   add,
@@ -28,7 +29,9 @@ import {
   type Term,
   when,
   withParams,
+  word,
 } from "./terms.ts";
+import { JOB_PARAMS } from "./pool.ts";
 
 /** Rows of a strip, columns of a panel. */
 const ROWS = 6, COLUMNS = 8;
@@ -81,7 +84,7 @@ export const GEMM_IMPORTS: readonly ImportedFunction[] = [
 export const IMPORTED_GEMM: GemmFunctions = { gemm: 0, packAll: 1 };
 
 /** Adds the product and the functions that it needs to a module. */
-export function addGemm(module: ModuleWriter): GemmFunctions {
+function addGemm(module: ModuleWriter): GemmFunctions {
   const tiles = Array.from({ length: ROWS }, (_, h) => module.add(tileFunction(h + 1)));
   const packRows = module.add(packRowsFunction());
   const packPanel = module.add(packPanelFunction());
@@ -321,4 +324,53 @@ function byHeight(body: FunctionBody, height: number, run: (height: number) => v
     when(body, same(ref(height), int(h)), () => run(h), () => from(h - 1));
   };
   from(ROWS);
+}
+
+/** The words of a list of products that apply to all of them, in order; each product's own words follow. */
+export const PRODUCT_FIELDS = [
+  "aRow",
+  "aColumn",
+  "bRow",
+  "bColumn",
+  "outRow",
+  "outColumn",
+  "k",
+  "accumulate",
+] as const;
+/** The words of one product. */
+export const UNIT_FIELDS = ["a", "b", "out", "m", "n"] as const;
+
+/** The name of the exported function. */
+export const PRODUCTS_JOB = "products";
+
+/** The module of products, which exports functions for single matrices, too. */
+export function productModule(memory: MemoryKind): Uint8Array<ArrayBuffer> {
+  const module = new ModuleWriter(memory), { gemm, packAll } = addGemm(module);
+  module.export(module.add(productsFunction(gemm)), PRODUCTS_JOB);
+  module.export(gemm, "gemm");
+  module.export(packAll, "packAll");
+  return module.finish();
+}
+
+function productsFunction(gemm: number): FunctionBody {
+  const { body, at } = withParams(JOB_PARAMS);
+  const shared = new Map<string, Term>(
+    PRODUCT_FIELDS.map((name, i) => [name, ref(keep(body, word(at("description"), 4 * i)))]),
+  );
+  each(body, { from: at("from"), to: at("to") }, (unit) => {
+    const row = add(
+      at("description"),
+      int(4 * PRODUCT_FIELDS.length),
+      mul(unit, int(4 * UNIT_FIELDS.length)),
+    );
+    const own = keep(body, row);
+    const values = new Map<string, Term>([
+      ...shared,
+      ...UNIT_FIELDS.map((name, i) => [name, word(ref(own), 4 * i)] as const),
+      ["scratch", at("scratch")],
+      ["packed", int(0)],
+    ]);
+    call(body, gemm, GEMM_PARAMS.map((name) => values.get(name) ?? int(0)));
+  });
+  return body;
 }

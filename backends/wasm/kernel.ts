@@ -10,17 +10,15 @@ import type { Axis, Loop, Program, Statement, ValueId } from "../../lib/loops/ir
 import { addLane, loadLane, loadRow, pushElement, storeLane, storeRow } from "./access.ts";
 import { loadType } from "../../lib/loops/record.ts";
 import { valueTypes } from "../../lib/loops/value_types.ts";
-import { Addresses, type Range } from "./addresses.ts";
+import { Addresses, fitsWord, type Range } from "./addresses.ts";
 import { cast } from "./casts.ts";
 import { FunctionBody } from "./function_body.ts";
-import { fitsWord } from "./indices.ts";
-import type { Bounds } from "../../lib/codegen/index_bounds.ts";
-import { Lanes, type Room } from "./lanes.ts";
+import type { Bounds } from "../../lib/codegen/value_bounds.ts";
+import { isWide, Lanes, type LaneValue, partOf, type Parts, type Room, vectorsOf } from "./lanes.ts";
 import { writeLoop } from "./loops.ts";
 import { isFour, type Place, type StatementWriter } from "./place.ts";
 import { plain } from "./straight_line.ts";
 import { JOB_PARAMS } from "./pool.ts";
-import { isWide, type LaneValue, partOf, type Parts, vectorsOf } from "./values.ts";
 
 /** Facts about a kernel before it is written. */
 interface KernelFacts {

@@ -6,10 +6,16 @@ import { itemSize, valueType } from "../../lib/base/dtype.ts";
 import { InternalError } from "../../lib/base/errors.ts";
 import type { ExternOp } from "../../lib/loops/ir.ts";
 import type { MemoryKind } from "./binary.ts";
-import { GEMM_SCRATCH, GEMM_SLACK } from "./gemm.ts";
+import {
+  GEMM_SCRATCH,
+  GEMM_SLACK,
+  PRODUCT_FIELDS,
+  productModule,
+  PRODUCTS_JOB,
+  UNIT_FIELDS,
+} from "./gemm.ts";
 import { aligned, count, type Operand, type Operands, type Placed, type Shaped } from "./operands.ts";
 import { libraryCode, useLibraryModule } from "./library_code.ts";
-import { PRODUCT_FIELDS, productModule, PRODUCTS_JOB, UNIT_FIELDS } from "./products.ts";
 import { DIMENSION_WORDS, SORT_FIELDS, sortBytes, sortModule } from "./sort.ts";
 import type { Code, JobPool } from "./pool.ts";
 

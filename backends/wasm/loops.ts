@@ -21,7 +21,7 @@ import {
   rotate,
   takeExtreme,
 } from "./reduce.ts";
-import { type LaneValue, partOf } from "./values.ts";
+import { type LaneValue, partOf } from "./lanes.ts";
 
 /** Partial results of a reduction, in groups of four. */
 const PARTIALS = 4;

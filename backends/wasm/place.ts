@@ -7,8 +7,7 @@ import type { Statement, ValueId } from "../../lib/loops/ir.ts";
 import type { Sym } from "../../lib/sym/expr.ts";
 import type { Addresses } from "./addresses.ts";
 import type { FunctionBody } from "./function_body.ts";
-import type { Lanes } from "./lanes.ts";
-import type { LaneValue } from "./values.ts";
+import type { Lanes, LaneValue } from "./lanes.ts";
 
 /** Number of elements of values at a point: all lanes equal, four elements, or one in lane 0. */
 type Width = "equal" | "four" | "one";

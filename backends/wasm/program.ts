@@ -12,11 +12,9 @@ import { kernelCount as kernelCountOf } from "../../lib/loops/regions.ts";
 import { printProgram } from "../../lib/loops/print.ts";
 import { flagOf, passedGuard } from "../cpu/host_memory.ts";
 import type { WasmForm } from "./form.ts";
-import { engineFuses } from "./fused.ts";
-import { addressesIn, enter, leave } from "./operand_copies.ts";
-import { BySizes, WholeMemory } from "./placement.ts";
+import { engineFuses, SIZE_LIMIT, wasmTarget } from "./target.ts";
+import { addressesIn, BySizes, enter, leave, WholeMemory } from "./placement.ts";
 import { load, type LoadedCode, type Run, runOf, runSteps } from "./run_form.ts";
-import { SIZE_LIMIT, wasmTarget } from "./target.ts";
 import { type ThreadPool, wasmPool } from "./threads.ts";
 import { writeForm } from "./write_form.ts";
 

@@ -8,9 +8,8 @@ import { InternalError } from "../../lib/base/errors.ts";
 import { isFloat, type ValueType } from "../../lib/base/dtype.ts";
 import { isPosition, type Reduction } from "../../lib/loops/ir.ts";
 import { combinationOf, neutralOf } from "../../lib/loops/reductions.ts";
-import { allEqual, type Lanes } from "./lanes.ts";
+import { allEqual, constantBits, isWide, type Lanes, type LaneValue, partOf } from "./lanes.ts";
 import { scalar } from "./straight_line.ts";
-import { constantBits, isWide, type LaneValue, partOf } from "./values.ts";
 
 /** The operation of a reduction and the type of its lanes. */
 export type Combination = Pick<Reduction, "op" | "dtype">;

@@ -9,8 +9,7 @@ import type { ScalarOpName } from "../../lib/loops/scalar.ts";
 import { resultType } from "../../lib/loops/scalar.ts";
 import { primitive } from "./arithmetic.ts";
 import { cast } from "./casts.ts";
-import { allEqual, type Lanes } from "./lanes.ts";
-import { type LaneValue, partOf } from "./values.ts";
+import { allEqual, type Lanes, type LaneValue, partOf } from "./lanes.ts";
 
 /** Functions up to this weight are inlined wherever they are used. */
 const SHORT = 12;

@@ -7,11 +7,10 @@ import type { Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
 import { bufferMapping, type CanonicalForm, canonicalFormOf } from "../../lib/loops/canonical_form.ts";
 import { kernelGroups, originalKernels } from "../../lib/loops/kernel_groups.ts";
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
-import { blockSegment } from "./block_segment.ts";
+import { blockSegment, type Printing, type Segment, segmentOf } from "./segments.ts";
 import type { Step, StepKind, WasmForm } from "./form.ts";
 import { Functions } from "./functions.ts";
 import { GEMM_IMPORTS } from "./gemm.ts";
-import { type Printing, type Segment, segmentOf } from "./segments.ts";
 import { wasmTarget } from "./target.ts";
 
 type LoopsStep = Extract<StepKind, { readonly kind: "loops" }>;

@@ -12,9 +12,15 @@ import type { Placement } from "./print/bindings.ts";
 import { finished, type Shader } from "./print/entry.ts";
 import { registerType } from "./print/scalar.ts";
 import { ShaderWriter } from "./print/statements.ts";
-import { printElement } from "./nests.ts";
-import { foursOf, printFours } from "./vec4.ts";
-import { type ConvolutionOp, liesByTaps, vectorsOf, vectorsOfPatch } from "./image_vectors.ts";
+import {
+  type ConvolutionOp,
+  foursOf,
+  liesByTaps,
+  printElement,
+  printFours,
+  vectorsOf,
+  vectorsOfPatch,
+} from "./vec4.ts";
 import {
   PATCHES,
   patchOf,
@@ -30,9 +36,8 @@ import { Gather } from "./gather.ts";
 import { printPatches } from "./patches.ts";
 import { size } from "./phases.ts";
 import { printWinograd } from "./winograd.ts";
-import { printSkinnyProduct } from "./skinny_products.ts";
-import { printSlicedProduct } from "./sliced_products.ts";
-import type { TileProduct } from "./tile_product.ts";
+import { printSkinnyProduct, printSlicedProduct } from "./skinny_products.ts";
+import type { TileProduct } from "./tile_stage.ts";
 import { printTiles } from "./tiles.ts";
 
 /** Returns whether a call is a convolution. */

@@ -23,9 +23,8 @@ import { type ProgramContext, WebGpuProgram } from "./program.ts";
 import { Pipelines } from "./pipelines.ts";
 import { mayStartThreads } from "./compile_threads.ts";
 import { CommandQueue } from "./queue.ts";
-import { Readback, RefusedWork } from "./readback.ts";
+import { Readback, Receipts, RefusedWork } from "./readback.ts";
 import { Recordings } from "./recordings.ts";
-import { Receipts } from "./receipts.ts";
 import { compileSource } from "./source_kernel.ts";
 import { DispatchTimer, TIMESTAMPS } from "./timing.ts";
 

@@ -6,13 +6,12 @@ import { InternalError } from "../../lib/base/errors.ts";
 import type { BufferView, ExternKernel } from "../../lib/loops/ir.ts";
 import { phasesOf } from "../../lib/codegen/product_sizes.ts";
 import { type Dim, mul, product } from "../../lib/sym/expr.ts";
-import type { Fours } from "./vec4.ts";
-import type { ConvolutionOp } from "./image_vectors.ts";
+import type { ConvolutionOp, Fours } from "./vec4.ts";
 import type { PatchJob } from "./patches.ts";
 import { type Axis, Phases, size } from "./phases.ts";
 import type { Bindings } from "./print/bindings.ts";
 import type { ShaderWriter } from "./print/statements.ts";
-import type { TileElement, TileOperand, TileProduct, TileResult } from "./tile_product.ts";
+import type { TileElement, TileOperand, TileProduct, TileResult } from "./tile_stage.ts";
 
 /** The context of a gather. */
 interface GatherSetting {

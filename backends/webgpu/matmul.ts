@@ -8,12 +8,11 @@ import type { Dim } from "../../lib/sym/expr.ts";
 import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import { finished, type Shader } from "./print/entry.ts";
 import type { Placement } from "./print/bindings.ts";
-import { elementOf, printElement } from "./nests.ts";
+import { elementOf, foursOf, printElement, printFours, vectorDimension } from "./vec4.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { registerType } from "./print/scalar.ts";
-import { foursOf, printFours, vectorDimension } from "./vec4.ts";
 import { tilesOf, tileThreads } from "./target.ts";
-import type { TileOperand } from "./tile_product.ts";
+import type { TileOperand } from "./tile_stage.ts";
 import { printTiles } from "./tiles.ts";
 
 /** The shader of a matmul call. */

@@ -6,9 +6,8 @@
 import { DynError } from "../../lib/base/errors.ts";
 import { type Memory, OutOfMemory } from "../../lib/loops/device.ts";
 import { Block, type BlockMemory, type BlockPool, type BlockSource } from "../memory/block_pool.ts";
-import { Findable } from "../memory/live_set.ts";
+import { Findable, type Visible } from "../memory/live_set.ts";
 import { sizeClass } from "../memory/size_class.ts";
-import type { Visible } from "../memory/weak_entries.ts";
 
 /** A storage buffer. */
 class BufferBlock extends Block {

@@ -10,7 +10,7 @@ import { ceilDiv, type Dim, mul } from "../../lib/sym/expr.ts";
 import { openMain, placeThreads, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 import { type Patch, PATCHES } from "./target.ts";
-import type { TileResult } from "./tile_product.ts";
+import type { TileResult } from "./tile_stage.ts";
 import { placeWorkgroup } from "./tiles.ts";
 
 const { rows: ROWS, runs: RUNS, run: RUN, threads: THREADS } = PATCHES;

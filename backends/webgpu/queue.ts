@@ -3,7 +3,7 @@
  * costs more than a dispatch. Invariant: whatever reads or writes buffers outside a dispatch flushes first.
  */
 
-import type { Receipts } from "./receipts.ts";
+import type { Receipts } from "./readback.ts";
 
 /** Number of dispatches after which work is submitted. */
 const FLUSH_AFTER = 64;

@@ -1,16 +1,19 @@
 /**
- * Skinny products, of few rows and many columns: convolutions of few channels, gradients with respect to them,
- * depthwise ones. Each invocation computes all rows of its columns, so that elements of B go from memory straight to
- * registers; those of A, which all invocations need, are staged in workgroup memory. Invariant: elements outside the
+ * Products whose tiles would be mostly empty, above all convolutions of few channels. Invariant: elements outside the
  * matrices count as zero and are never written.
+ *
+ * With few rows and many columns, each invocation computes all rows of its columns, so that elements of B go from memory
+ * straight to registers; those of A, which all invocations need, are staged in workgroup memory. With few rows and
+ * columns and a long depth, as in gradients of weights, the invocations of a workgroup divide the depth, each with
+ * private sums, which are added up at the end, always in the same order.
  */
 import { openMain, type WorkgroupCount } from "./print/entry.ts";
 import type { ShaderWriter } from "./print/statements.ts";
-import { SKINNY, type SkinnyRows } from "./target.ts";
-import type { TileProduct } from "./tile_product.ts";
+import { SKINNY, type SkinnyRows, SLICED, type SlicedSums } from "./target.ts";
+import type { TileProduct } from "./tile_stage.ts";
 import { placeWorkgroup } from "./tiles.ts";
 
-const { threads: THREADS } = SKINNY;
+const { threads: THREADS } = SKINNY, { threads: SLICES } = SLICED;
 const PARTS = ["x", "y", "z", "w"];
 /** Steps of depth whose loads are in flight together. */
 const TOGETHER = 4;
@@ -99,6 +102,70 @@ export function printSkinnyProduct(
       result.store({ row: name, column, value: element(`s${c}_${row >> 2}`, row & 3) });
       w.line("}");
     }
+    w.line("}");
+  }
+  w.line("}");
+  return workgroups;
+}
+
+/** Writes the whole shader of a product with few results. */
+export function printSlicedProduct(
+  w: ShaderWriter,
+  job: TileProduct,
+  { rows, columns }: SlicedSums,
+): WorkgroupCount {
+  const { type, zero, a, b, result } = job;
+  const across = Array.from({ length: columns }, (_, c) => c),
+    down = Array.from({ length: rows }, (_, r) => r);
+  const sums = down.flatMap((row) => across.map((column) => ({ row, column, name: `s${row}_${column}` })));
+  w.line(`var<workgroup> parts: array<${type}, ${SLICES * sums.length}>;`);
+  openMain(w, SLICES);
+  const workgroups = placeWorkgroup(w, job, { rows, columns }, SLICES);
+  w.line("let lid = i32(lane);");
+  for (const r of down) {
+    w.line(`let own_r${r} = row0 + ${r}; let in_r${r} = own_r${r} < rows;`);
+    a.other(`own_r${r}`, `r${r}`);
+  }
+  for (const c of across) {
+    w.line(`let own_c${c} = column0 + ${c}; let in_c${c} = own_c${c} < columns;`);
+    b.other(`own_c${c}`, `c${c}`);
+  }
+  for (const { name } of sums) w.line(`var ${name} = ${zero};`);
+  w.line(`for (var k = from_depth + lid; k < to_depth; k = k + ${SLICES}) {`);
+  a.depth("k", "ka");
+  b.depth("k", "kb");
+  for (const r of down) {
+    const { text, inside = "true" } = a.element({ other: `r${r}`, depth: "ka" });
+    w.line(`let a${r} = select(${zero}, ${text}, in_r${r} && ${inside});`);
+  }
+  for (const c of across) {
+    const { text, inside = "true" } = b.element({ other: `c${c}`, depth: "kb" });
+    w.line(`let b${c} = select(${zero}, ${text}, in_c${c} && ${inside});`);
+  }
+  for (const { row, column, name } of sums) {
+    w.line(
+      `${name} = ${type === "f32" ? `fma(a${row}, b${column}, ${name})` : `${name} + a${row} * b${column}`};`,
+    );
+  }
+  w.line("}");
+  for (const [i, { name }] of sums.entries()) w.line(`parts[${i * SLICES} + lid] = ${name};`);
+  w.line("workgroupBarrier();");
+  w.line(`for (var half = ${SLICES / 2}; half > 0; half = half / 2) {`);
+  w.line("if (lid < half) {");
+  for (const i of sums.keys()) {
+    const at = `parts[${i * SLICES} + lid`;
+    w.line(`${at}] = ${at}] + ${at} + half];`);
+  }
+  w.line("}");
+  w.line("workgroupBarrier();");
+  w.line("}");
+  // All others end here together
+  w.line("if (lid > 0) { return; }");
+  for (const c of across) result.column(`own_c${c}`, `to_c${c}`);
+  for (const r of down) result.row(`own_r${r}`, `to_r${r}`);
+  for (const [i, { row, column }] of sums.entries()) {
+    w.line(`if (in_r${row} && in_c${column}) {`);
+    result.store({ row: `to_r${row}`, column: `to_c${column}`, value: `parts[${i * SLICES}]` });
     w.line("}");
   }
   w.line("}");

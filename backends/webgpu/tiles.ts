@@ -5,8 +5,7 @@
 import { ceilDiv, product } from "../../lib/sym/expr.ts";
 import { type Tile, tileThreads } from "./target.ts";
 import { openMain, placeThreads, POINT, type WorkgroupCount } from "./print/entry.ts";
-import type { TileProduct } from "./tile_product.ts";
-import { TileStage } from "./tile_stage.ts";
+import { type TileProduct, TileStage } from "./tile_stage.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 
 const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];

@@ -1,14 +1,27 @@
 /**
  * Determines which buffers of a product are read and written by vectors of four, and declares the shader's variables.
- * Invariant: a vector is written as a whole by one invocation.
+ * Invariant: a vector is written as a whole by one invocation. Nests around a product become functions of one element
+ * or of four.
  */
 import { isNarrow } from "../../lib/base/dtype.ts";
 import { vec4Grid } from "../../lib/codegen/vec4.ts";
-import type { BufferId, BufferView, Loop, LoopKernel, Program, Statement } from "../../lib/loops/ir.ts";
+import type {
+  BufferId,
+  BufferView,
+  ConvGeometry,
+  ExternKernel,
+  ExternOp,
+  Loop,
+  LoopKernel,
+  Program,
+  Statement,
+} from "../../lib/loops/ir.ts";
 import { accessesOf } from "../../lib/loops/uses.ts";
-import type { Dim } from "../../lib/sym/expr.ts";
+import { type Dim, mul, product, type Sym } from "../../lib/sym/expr.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
 import type { ShaderWriter } from "./print/statements.ts";
+import { phasesOf } from "../../lib/codegen/product_sizes.ts";
+import { size } from "./phases.ts";
 
 /** Returns whether a size is known to be a multiple of four. */
 export const isOfFours = (size: Dim | undefined): boolean => typeof size === "number" && size % 4 === 0;
@@ -93,4 +106,90 @@ function nestOf({ body }: LoopKernel): readonly [readonly Loop[], readonly State
     leaf = loop.body;
   }
   return [loops, leaf];
+}
+
+/** The calls that are convolutions. */
+export type ConvolutionOp = Extract<ExternOp, ConvGeometry>;
+
+/** The parts of a convolution that may be accessed by vectors. */
+interface Vectors {
+  readonly operand: BufferView | undefined;
+  readonly out: boolean;
+}
+
+/** Returns whether a float convolution has a filter with taps as matrices of input channels by output channels. */
+export function liesByTaps({ inputs }: ExternKernel, { buffers }: Program): boolean {
+  const [, filter] = inputs;
+  if (!filter || !inputs.every(({ buffer }) => buffers[buffer]?.dtype === "float32")) return false;
+  const [results = 1, , down = 1, across = 1] = filter.shape, line = mul(across, results);
+  return [1, mul(down, line), line, results].every((stride, d) => filter.strides[d] === stride);
+}
+
+/** Returns the vectorisable parts of a patch convolution: a filter whose output channels are contiguous. */
+export function vectorsOfPatch(
+  { inputs: [, filter], outputs: [out] }: ExternKernel,
+  program: Program,
+): Vectors {
+  const isOf = (view: BufferView | undefined, along: number): view is BufferView =>
+    view !== undefined && program.buffers[view.buffer]?.dtype === "float32" && view.strides[along] === 1 &&
+    [view.offset, view.shape[along], ...view.strides.toSpliced(along, 1)].every(isOfFours);
+  return { operand: isOf(filter, 0) ? filter : undefined, out: isOf(out, 3) };
+}
+
+/** Returns the vectorisable parts of a convolution: an operand, and the result. */
+export function vectorsOf(
+  { inputs: [first, second], outputs: [out] }: ExternKernel,
+  call: ConvolutionOp,
+  program: Program,
+): Vectors {
+  const isOf = (view: BufferView | undefined, dimensions: readonly number[]): view is BufferView => {
+    if (!view || program.buffers[view.buffer]?.dtype !== "float32") return false;
+    const inner = product(dimensions.map((d) => size(view, d)));
+    // The dimensions are adjacent, and the distances between the others are whole vectors
+    const strides = dimensions.map((_, i) => product(dimensions.slice(i + 1).map((d) => size(view, d))));
+    return isOfFours(inner) && isOfFours(view.offset) && view.strides.every((stride, d) => {
+      const at = dimensions.indexOf(d);
+      return at < 0 ? isOfFours(stride) : stride === strides[at] || size(view, d) === 1;
+    });
+  };
+  const isOnePhase = product(phasesOf(call)) === 1;
+  switch (call.op) {
+    case "convForward":
+      return { operand: isOf(second, [1, 2, 3]) ? second : undefined, out: isOf(out, [2, 3]) };
+    case "convBackwardInput":
+      return { operand: undefined, out: isOnePhase && isOf(out, [2, 3]) };
+    case "convBackwardWeight":
+      return {
+        operand: isOf(first, [2, 3]) ? first : undefined,
+        out: isOf(out, [1, 2, 3]),
+      };
+    default:
+      return call satisfies never;
+  }
+}
+
+/** The counters of a nest around a call, and its body for one element. */
+export function elementOf(
+  { body }: LoopKernel,
+): { readonly axes: readonly Sym[]; readonly body: readonly Statement[] } {
+  const [loop] = body;
+  if (loop?.kind !== "loop") return { axes: [], body };
+  const inner = elementOf({ kind: "loops", name: "", origins: [], body: loop.body });
+  return { axes: [loop.axis.symbol, ...inner.axes], body: inner.body };
+}
+
+/** Writes a function of the counters of a nest; if it has a type, it returns what the nest stores. */
+export function printElement(
+  w: ShaderWriter,
+  nest: LoopKernel,
+  { name, type }: { readonly name: string; readonly type?: string },
+): void {
+  const { axes, body } = elementOf(nest);
+  const parameters = axes.map((axis) => `${w.counter(axis)}: i32`).join(", ");
+  w.line(`fn ${name}(${parameters})${type === undefined ? "" : ` -> ${type}`} {`);
+  for (const s of body) {
+    if (type !== undefined && s.kind === "store") w.line(`return ${w.plain(s.value)};`);
+    else w.statements([s]);
+  }
+  w.line("}");
 }

@@ -10,10 +10,9 @@ import { add, floorDiv, mod, mul, product, sub } from "../sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel, Kernel, LoopKernel, Program } from "../loops/ir.ts";
 import { axesOf, loopOver, symbolsOf, wrapLoops } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/record.ts";
-import { resultKernels } from "./convolution_results.ts";
+import { pixelOrZero, resultKernels } from "./convolution_results.ts";
 import { isOfFloats, replaceKernels } from "./kernels.ts";
 import { asForward } from "./packed_filters.ts";
-import { pixelOrZero } from "./pixels.ts";
 import { axisOf } from "./strip_mining.ts";
 import type { Target } from "./target.ts";
 

@@ -9,7 +9,7 @@ import type { BufferView, ConvGeometry, ExternKernel, Kernel, LoopKernel, Progra
 import { axesOf, symbolsOf } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/record.ts";
 import { isOfFloats, type MakeTemporary, replaceWithTemporaries, roomIn, rowMajor } from "./kernels.ts";
-import { pixelOrZero } from "./pixels.ts";
+import { pixelOrZero } from "./convolution_results.ts";
 import { sideBySide } from "./split_products.ts";
 import type { Target } from "./target.ts";
 

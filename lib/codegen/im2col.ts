@@ -14,7 +14,7 @@ import { laidOut } from "../loops/arena.ts";
 import { axisOf } from "./strip_mining.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import { flipped, isSame } from "./row_form.ts";
-import { groupsOf, sumsOf } from "./row_sums.ts";
+import { groupsOf, sumsOf } from "./row_blocks.ts";
 import { sideBySide } from "./split_products.ts";
 import { pointwise } from "./vectorise.ts";
 

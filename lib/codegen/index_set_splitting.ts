@@ -10,7 +10,7 @@ import type { Loop, Statement, ValueId } from "../loops/ir.ts";
 import { coefficientOf, substituteIndices } from "../loops/nest.ts";
 import { allOf } from "../loops/uses.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
-import { cloneIndex, cloneStatement, type Renaming } from "./clone_statements.ts";
+import { cloneIndex, cloneStatement, type Renaming } from "./statement_list.ts";
 import { axisOf } from "./strip_mining.ts";
 
 /** Up to how many parts, and up to how many statements in all parts together, cutting a loop is worth it. */

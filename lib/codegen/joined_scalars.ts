@@ -6,7 +6,7 @@
 import type { Kernel, LoopKernel, Program, ValueId } from "../loops/ir.ts";
 import { indirect, usesOf } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
-import { cloneStatement, type Renaming } from "./clone_statements.ts";
+import { cloneStatement, type Renaming } from "./statement_list.ts";
 import type { Target } from "./target.ts";
 
 /** Larger kernels take drivers longer to compile. */

@@ -18,11 +18,10 @@ import {
 } from "../loops/ir.ts";
 import { loopOver, storeOf } from "../loops/nest.ts";
 import { LANES, neutralOf } from "../loops/reductions.ts";
-import { cloneStatement } from "./clone_statements.ts";
+import { cloneStatement, StatementList } from "./statement_list.ts";
 import { axisOf } from "./strip_mining.ts";
 import type { LaneForm } from "./lane_forms.ts";
 import type { Advance, Item } from "./lane_runs.ts";
-import { StatementList } from "./statement_list.ts";
 
 /** Lanes of a block. */
 const BLOCK = 16 * LANES;

@@ -9,10 +9,9 @@ import type { Loop, Program, Reduction, Statement, ValueId } from "../loops/ir.t
 import { cachedRewrite } from "../loops/canonical_form.ts";
 import { resultType } from "../loops/scalar.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
-import { boundsWithin } from "./index_bounds.ts";
+import { boundedIntegers, boundsWithin } from "./value_bounds.ts";
 import { rewriteNests } from "./kernels.ts";
 import type { Target } from "./target.ts";
-import { boundedIntegers } from "./value_bounds.ts";
 
 /** Largest magnitude that fits: the least int32 has no negation. */
 const LARGEST = 2 ** 31 - 1;

@@ -1,21 +1,21 @@
 /**
- * Fuses chains of products by blocks of rows, as in attention and its gradients (Dao et al. 2022): matrix products,
- * the kernels that reduce and change their rows, and the following products with these rows run in sequence on each
- * block; sums over rows, such as gradients of keys and values, accumulate from block to block. Intermediate rows are
- * local to a thread, so that a large matrix of scores is never in memory as a whole. The pass runs on loops in their
- * final form. Invariant: every element is computed as before, except that sums over rows are cut at blocks, in an
- * order that does not depend on the number of threads; kernels are reordered only if neither reads or writes what the
- * other writes.
+ * Fuses chains of products by blocks of rows, as in attention and its gradients (Dao et al. 2022): matrix products, the
+ * kernels that reduce and change their rows, and the following products with these rows run in sequence on each block;
+ * sums over rows, such as gradients of keys and values, accumulate from block to block. Intermediate rows are local to
+ * a thread, so that a large matrix of scores is never in memory as a whole. The pass runs on loops in their final form.
+ * Invariant: every element is computed as before, except that sums over rows are cut at blocks, in an order that does
+ * not depend on the number of threads; kernels are reordered only if neither reads or writes what the other writes.
+ * Products that sum over rows add up in groups of blocks, each of which has a sum of its own.
  */
-import { itemSize } from "../base/dtype.ts";
+import { type DType, itemSize } from "../base/dtype.ts";
 import { hintOf } from "../sym/decide.ts";
-import { add, type Dim, floorDiv, min, mul, sub } from "../sym/expr.ts";
-import type { Blocks, BufferDecl, BufferId, Kernel, Program } from "../loops/ir.ts";
+import { add, ceilDiv, type Dim, floorDiv, max, min, mul, product, sub } from "../sym/expr.ts";
+import type { Axis, Blocks, BufferDecl, BufferId, BufferView, Kernel, Program } from "../loops/ir.ts";
 import { Mentions } from "../loops/uses.ts";
 import { laidOut } from "../loops/arena.ts";
 import { axisOf } from "./strip_mining.ts";
 import { masksColumns, withoutMaskedColumns } from "./masked_columns.ts";
-import type { MakeTemporary } from "./kernels.ts";
+import { type MakeTemporary, rowMajor } from "./kernels.ts";
 import {
   type Chain,
   chainFrom,
@@ -26,9 +26,9 @@ import {
   withChain,
 } from "./row_chain.ts";
 import { matrixOf, type RowBlock } from "./row_form.ts";
-import { groupsOf, sumsOf } from "./row_sums.ts";
 import type { Target } from "./target.ts";
-import { transposedColumns } from "./transposed_columns.ts";
+import { transposedColumns } from "./transposed_operands.ts";
+import { pointwise } from "./vectorise.ts";
 
 /**
  * Minimum number of rows that are worth fusing; of rows that make blocks for many threads; of rows of a block if sizes
@@ -174,5 +174,57 @@ function inBlocks(
       ...seen.map((kernel) => ({ ...kernel, blocks })),
       ...sums.flatMap((sum) => sum?.finish ?? []),
     ],
+  };
+}
+
+/** Number of matrices, or of groups of their rows, that keeps threads busy. */
+const BUSY_GROUPS = 8;
+
+/** The blocks of each matrix in groups, each of which is accumulated in order. */
+export interface Groups {
+  readonly count: number;
+  /** Counters of the groups, and of the blocks in one. */
+  readonly axis: Axis;
+  readonly inOrder: Axis;
+  /** The index of a block in its matrix. */
+  readonly block: Dim;
+}
+
+/** Returns the smallest number of groups that keeps threads busy. */
+export function groupsOf(batch: Dim, blocks: Dim): Groups {
+  const count = Math.max(1, Math.min(hintOf(blocks), Math.floor(BUSY_GROUPS / Math.max(1, hintOf(batch)))));
+  const each = ceilDiv(blocks, count), axis = axisOf("g", count);
+  const first = mul(axis.symbol, each);
+  const inOrder = axisOf("p", count === 1 ? blocks : max(0, min(each, sub(blocks, first))));
+  return { count, axis, inOrder, block: count === 1 ? inOrder.symbol : add(first, inOrder.symbol) };
+}
+
+/** Partial sums that blocks accumulate in place of the view. */
+export interface Sums {
+  /** The partial sum of a group. */
+  readonly viewOf: (group: Dim) => BufferView;
+  readonly clear: Kernel;
+  /** Undefined if the sums are the result themselves. */
+  readonly finish: Kernel | undefined;
+}
+
+/** The sums of this many groups, combined into a view of elements of a type. */
+export function sumsOf(
+  out: BufferView,
+  count: number,
+  { dtype, temporary }: { readonly dtype: DType; readonly temporary: MakeTemporary },
+): Sums {
+  const clear = (to: BufferView) => pointwise("clear_sums", { ...to, dtype }, (o) => o.constant(0, dtype));
+  if (count === 1) return { viewOf: () => out, clear: clear(out), finish: undefined };
+  const size = product(out.shape), buffer = temporary(dtype, mul(size, count));
+  const viewOf = (group: Dim): BufferView => ({ ...rowMajor(buffer, out.shape), offset: mul(group, size) });
+  const all = rowMajor(buffer, [mul(size, count)]);
+  return {
+    viewOf,
+    clear: clear(all),
+    finish: pointwise("sum_groups", { ...out, dtype }, (o, index) => {
+      const terms = Array.from({ length: count }, (_, g) => o.load({ ...viewOf(g), dtype }, index));
+      return terms.reduce((sum, term) => o.add(sum, term));
+    }),
   };
 }

@@ -6,7 +6,7 @@
 import { add, type Dim, freeSymbols, mul, substitute, type Sym } from "../sym/expr.ts";
 import type { BufferId, Loop, Piece, ReductionOp, Statement, ValueId } from "../loops/ir.ts";
 import { indirect, valuesOf } from "../loops/uses.ts";
-import { cloneStatement } from "./clone_statements.ts";
+import { cloneStatement } from "./statement_list.ts";
 import { isSame } from "./row_form.ts";
 
 /** A statement that computes a value, alone. */

@@ -1,15 +1,18 @@
 /**
  * Transposes once the operands that many products read by columns, such as the weight of a recurrent layer in each of
- * its steps. Invariant: nothing writes the operand between the first and the last of these products.
+ * its steps. Invariant: nothing writes the operand between the first and the last of these products. Operands that
+ * every block of rows reads by columns, such as the keys of attention, are transposed likewise; rows of copies are
+ * padded by a cache line, since at powers of two they would compete for few cache sets.
  */
-import { valueType } from "../base/dtype.ts";
+import { type DType, valueType } from "../base/dtype.ts";
 import type { BufferId, BufferView, ExternKernel, Kernel, Program } from "../loops/ir.ts";
 import { recordLowered } from "../loops/nest.ts";
 import { isRegion, type RegionKernel } from "../loops/regions.ts";
 import { usesOf } from "../loops/uses.ts";
-import { replaceWithTemporaries } from "./kernels.ts";
+import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
 import type { Target } from "./target.ts";
-import { paddedRows } from "./transposed_columns.ts";
+import { type Dim, mul, product } from "../sym/expr.ts";
+import { pointwise } from "./vectorise.ts";
 
 /** Number of products that are worth a copy. */
 const MANY = 8;
@@ -92,4 +95,34 @@ function readByColumns(
   if (typeof rows !== "number" || rows < FEW || rows > target.rowsInPlace) return undefined;
   if (!known.every((each) => typeof each === "number") || out.strides[1] !== 1) return undefined;
   return b.strides[0] === 1 && b.strides[1] !== 1 && b.shape[0] !== 1 && b.shape[1] !== 1 ? b : undefined;
+}
+
+/** Elements of a line, and the minimum number of columns that is worth a copy. */
+const LINE = 16, LEAST_COLUMNS = 64;
+
+/** The transposed copy of an operand. */
+interface Transposed {
+  readonly view: BufferView;
+  readonly copy: Kernel;
+}
+
+/** A new buffer as matrices whose rows are padded by a line, if their sizes are known. */
+function paddedRows(shape: readonly Dim[], make: (length: Dim) => BufferId): BufferView {
+  const [rows = 1, columns = 1] = shape.slice(-2);
+  const width = typeof columns === "number" ? (Math.ceil(columns / LINE) + 1) * LINE : columns;
+  const matrix = mul(rows, width), buffer = make(mul(product(shape.slice(0, -2)), matrix));
+  return { buffer, offset: 0, shape, strides: [matrix, width, 1].slice(-shape.length) };
+}
+
+/** The transposed copy of an operand; undefined if it is not read by columns, or its sizes are symbolic. */
+export function transposedColumns(
+  view: BufferView,
+  { dtype, temporary }: { readonly dtype: DType; readonly temporary: MakeTemporary },
+): Transposed | undefined {
+  const { shape, strides } = view, [rows = 1, columns = 1] = shape.slice(-2);
+  if (strides.at(-2) !== 1 || strides.at(-1) === 1 || typeof rows !== "number") return undefined;
+  if (typeof columns !== "number" || columns < LEAST_COLUMNS) return undefined;
+  const transposed = paddedRows(shape, (length) => temporary(dtype, length));
+  const from = { ...view, dtype }, to = { ...transposed, dtype };
+  return { view: transposed, copy: pointwise("transposed_columns", to, (o, index) => o.load(from, index)) };
 }

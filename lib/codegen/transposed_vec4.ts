@@ -8,7 +8,7 @@ import type { BufferDecl, Loop, Statement, ValueId } from "../loops/ir.ts";
 import { loopOver, storeOf } from "../loops/nest.ts";
 import { indirect } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
-import { cloneStatement, renaming } from "./clone_statements.ts";
+import { cloneStatement, renaming } from "./statement_list.ts";
 import { axisOf } from "./strip_mining.ts";
 import { fits, isPlain, neighboursOf, packsElements, stripMineVec4 } from "./vec4.ts";
 import type { MakeLocal } from "./kernels.ts";

@@ -7,9 +7,8 @@ import { InternalError } from "../base/errors.ts";
 import { isPosition, type Loop, type Reduction, type Statement, type ValueId } from "../loops/ir.ts";
 import { neutralOf } from "../loops/reductions.ts";
 import { valueTypes } from "../loops/value_types.ts";
-import { cloneStatement, renaming } from "./clone_statements.ts";
+import { cloneStatement, type PartialResult, renaming, StatementList } from "./statement_list.ts";
 import { masksLoops } from "./vectorise.ts";
-import { type PartialResult, StatementList } from "./statement_list.ts";
 
 /** Unrolls the short loops inside vector loops, if that takes at most `limit` statements. */
 export function unrollShort(body: readonly Statement[], limit: number): readonly Statement[] {

@@ -18,7 +18,7 @@ import { loopOver, substituteIndices } from "../loops/nest.ts";
 import { type Scans, scansOf } from "../loops/scans.ts";
 import { accessesOf, allOf, indirect, valuesOf } from "../loops/uses.ts";
 import { nextId, valueTypes } from "../loops/value_types.ts";
-import { cloneStatement, renaming } from "./clone_statements.ts";
+import { cloneStatement, renaming } from "./statement_list.ts";
 import { axisOf } from "./strip_mining.ts";
 
 /** How four neighbours access a buffer. */

@@ -9,9 +9,9 @@ import { add, ceilDiv, type Dim, min, mul, product, sub } from "../sym/expr.ts";
 import type { BufferView, ConvGeometry, ExternKernel, Kernel, LoopKernel } from "../loops/ir.ts";
 import { axesOf, symbolsOf } from "../loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, type Value } from "../loops/record.ts";
-import { resultKernels } from "./convolution_results.ts";
+import { pixelOrZero, resultKernels } from "./convolution_results.ts";
 import { type MakeTemporary, rowMajor } from "./kernels.ts";
-import { pixelOrZero } from "./pixels.ts";
+
 import { sideBySide } from "./split_products.ts";
 import {
   type Matrix,

@@ -6,23 +6,19 @@
  * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its padding,
  * split into the phases of the stride, so that each tap of the filter reads consecutive elements. Filters of 3×3 by 1
  * and by 2 are transformed (winograd.ts), those over few channels run along rows (conv_rows.ts); those with few output
- * channels or a single input channel (conv_few.ts, conv_sliding.ts) and those whose windows do not overlap
+ * channels or a single input channel (conv_few.ts) and those whose windows do not overlap
  * (conv_points.ts) read images in place.
  */
 import { CHANNEL_LANES } from "./channel_lanes.ts";
 import { CONV_BACKWARD } from "./conv_backward.ts";
-import { CONV_FEW } from "./conv_few.ts";
-import { CONV_POINTS } from "./conv_points.ts";
-import { CONV_POINTS_SPLIT } from "./conv_points_split.ts";
+import { CONV_FEW, CONV_SLIDING } from "./conv_few.ts";
+import { CONV_POINTS, CONV_POINTS_SPLIT } from "./conv_points.ts";
 import { CONV_ROWS } from "./conv_rows.ts";
-import { CONV_SLIDING } from "./conv_sliding.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
-import { LANE_ORDERS } from "./lane_orders.ts";
-import { VECTOR_PRELUDE } from "./prelude.ts";
+import { LANE_ORDERS, VECTOR_PRELUDE } from "./prelude.ts";
 import { SPLIT_TILES } from "./split_tiles.ts";
 import { WINOGRAD } from "./winograd.ts";
-import { WINOGRAD_SCHEMES } from "./winograd_schemes.ts";
-import { WINOGRAD_TILES } from "./winograd_tiles.ts";
+import { WINOGRAD_SCHEMES, WINOGRAD_TILES } from "./winograd_schemes.ts";
 import { WINOGRAD_WEIGHT } from "./winograd_weight.ts";
 
 /** The argument; 64-bit words. Also pasted into generated programs. */

@@ -8,8 +8,7 @@
  */
 import { GEMM_SPLIT } from "./gemm_split.ts";
 import { GEMM_TILES } from "./gemm_tiles.ts";
-import { LANE_ORDERS } from "./lane_orders.ts";
-import { VECTOR_PRELUDE } from "./prelude.ts";
+import { LANE_ORDERS, VECTOR_PRELUDE } from "./prelude.ts";
 import { SPLIT_TILES } from "./split_tiles.ts";
 
 /** The argument; 64-bit words. Also pasted into generated programs. */

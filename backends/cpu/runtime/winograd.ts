@@ -1,6 +1,6 @@
 /**
  * Convolutions of 3×3 filters with stride 1 or 2 by transforms (winograd_schemes.ts). C++ text, part of the unit of
- * conv.ts. Invariant: that of winograd_tiles.ts, and results do not depend on the number of threads.
+ * conv.ts. Invariant: that of its products (winograd_schemes.ts), and results do not depend on the number of threads.
  *
  * A unit of work is some rows of tiles: their channels are copied to channels-last order and transformed once, then all
  * panels of output channels are computed from them. Threads divide the panels of units; if several threads share a
