@@ -36,7 +36,9 @@ import { beginningEarly, beginsWork, resultsOf, sharedCallsOf } from "./shared_c
 /** Returns whether a graph has sizes or numbers that are known only while it runs. */
 export function needsStages(graph: Graph): boolean {
   return graph.nodes.some(({ meta }) => meta.onHost === true) ||
-    [...symbolsOf(graph.nodes)].some(({ node }) => node.kind === "symbol" && node.role.kind === "unbacked");
+    symbolsOf(graph.nodes).values().some(({ node }) =>
+      node.kind === "symbol" && node.role.kind === "unbacked"
+    );
 }
 
 /** Functions whose parts are compiled when calls reach them. */

@@ -17,14 +17,19 @@ export function foreachTables(program: Program, { tables }: Target): Program {
   const forms = kernels.map((kernel) => flatForm(kernel, (id) => buffers[id]?.dtype));
   const found = new Map<Kernel, KernelTable>();
   for (let from = 0; from < kernels.length;) {
-    const touched = new Touched(program), form = forms[from];
+    const form = forms[from], rows = rowsOf(kernels[from]);
+    if (!form || (!rows && forms[from + 1] !== form)) {
+      from++;
+      continue;
+    }
+    const touched = new Touched(program);
     let to = from;
     while (to < kernels.length && forms[to] === form && (to === from || to !== guard?.after)) {
       const kernel = kernels[to];
       if (!kernel || !touched.add(kernel)) break;
       to++;
     }
-    if (form && (to - from > 1 || rowsOf(kernels[from]))) {
+    if (to - from > 1 || rows) {
       const table: KernelTable = { length: LENGTH };
       for (const kernel of kernels.slice(from, to)) found.set(kernel, table);
     }

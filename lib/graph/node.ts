@@ -376,7 +376,7 @@ export class Graph {
    * graph and before their users; `users` mirroring the arguments. Throws InternalError.
    */
   lint(): void {
-    const nodes = this.#nodes, seen = new Map<string, Node>();
+    const nodes = this.#nodes, seen = new Map<string, Node>(), lastUsers = new Map<Node, Node>();
     let pastInputs = false, uses = 0;
     // Every pass ends here, so messages are built only for errors
     for (let at = 0; at < nodes.length; at++) {
@@ -387,16 +387,19 @@ export class Graph {
       if (seen.has(name)) broken(`Expected unique names but found ${name} twice`);
       if (op !== "placeholder") pastInputs = true;
       else if (pastInputs) broken(`Expected the input ${name} before all operations`);
-      const inputs = node.inputs();
-      for (const input of inputs) {
+      const visit = (input: Node) => {
+        if (lastUsers.get(input) === node) return;
+        lastUsers.set(input, node);
+        uses++;
         if (seen.get(input.name) !== input) broken(`Expected ${input.name} before its user ${name}`);
         if (!input.users.has(node)) broken(`Expected ${name} among the users of ${input.name}`);
-      }
+      };
+      forEachNode(node.args, visit);
+      forEachNode(node.kwargs, visit);
       if ((op === "output") !== (at === nodes.length - 1)) {
         broken(`Expected one output node, the last, but found ${name} at ${at} of ${nodes.length} nodes`);
       }
       seen.set(name, node);
-      uses += inputs.size;
     }
     // Every node that reads a node is among its users, so equal counts mean that there are no others
     if (nodes.reduce((count, { users }) => count + users.size, 0) === uses) return;

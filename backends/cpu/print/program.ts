@@ -12,7 +12,7 @@ import type { BufferId, ExternKernel, Kernel, Program, ProgramGuard } from "../.
 import { kernelGroups, originalKernels } from "../../../lib/loops/kernel_groups.ts";
 import { kernelsOfRows } from "../../../lib/loops/moved_kernel.ts";
 import type { Routine } from "../runtime_library.ts";
-import { printBlocks } from "./blocks.ts";
+import { printBlocks, PrintedBlocks } from "./blocks.ts";
 import { type PrintedCall, printSequence } from "./call_sequence.ts";
 import { printExtern } from "./extern.ts";
 import { type KeptOperand, withRecords } from "./kept_operands.ts";
@@ -152,7 +152,7 @@ export function printProgram(given: Program): PrintedProgram {
     declare: (text) => void declarations.add(text),
     equivalents: new Map(),
   };
-  const kernels = new Map<string, string>();
+  const kernels = new Map<string, string>(), printedBlocks = new PrintedBlocks();
   const kernelOf = (signature: string, body: string): string => {
     const key = signature + body;
     let name = kernels.get(key);
@@ -206,8 +206,11 @@ export function printProgram(given: Program): PrintedProgram {
       if (!buffers.includes(id)) buffers.push(id);
       return `b${isLong ? buffers.indexOf(id) : id}`;
     };
-    if (kernel?.blocks) teamKernel(printBlocks(group, kernel.blocks, context), lines, nameOf);
-    else {
+    if (kernel?.blocks) {
+      const { blocks } = kernel;
+      const made = printedBlocks.of(group, blocks, context, () => printBlocks(group, blocks, context));
+      teamKernel(made, lines, nameOf);
+    } else {
       for (const each of group) {
         if (each.kind === "extern") externKernel(each, lines, nameOf);
         else {

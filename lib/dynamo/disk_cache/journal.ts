@@ -36,6 +36,7 @@ import {
   describeValue,
   isPlainTensor,
   type Numbering,
+  type Properties,
   propertiesOf,
   propertyOf,
 } from "./shapes.ts";
@@ -60,6 +61,14 @@ class Numbers implements Numbering {
   readonly #memory = new Map<object, number>();
   readonly #symbols = new Map<symbol, number>();
   readonly #read = new Set<number>();
+  readonly #properties = new Map<object, Properties>();
+
+  /** The properties of an object, which nothing changes in the meantime. */
+  readonly propertiesOf = (object: object): Properties => {
+    const found = this.#properties.get(object) ?? propertiesOf(object);
+    this.#properties.set(object, found);
+    return found;
+  };
 
   numberOf(object: object): number | undefined {
     return this.#numbers.get(standIn(object));
@@ -156,7 +165,7 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
       if (i >= walked) {
         walked = i + 1;
         if (cells.has(object)) reach(contentOf(object)?.value, "content", i);
-        else reachFrom(object, i, { reads, reach });
+        else reachFrom(object, i, { reads, reach, properties: numbers.propertiesOf(object) });
       }
       if (!withEntries || cells.has(object)) continue;
       for (const [at, [key, value]] of entriesOf(object).entries()) {
@@ -263,10 +272,14 @@ type Reach = (found: unknown, kind: string, from?: number, which?: string | symb
 function reachFrom(
   object: object,
   i: number,
-  { reads, reach }: { readonly reads: NotedReads; readonly reach: Reach },
+  { reads, reach, properties }: {
+    readonly reads: NotedReads;
+    readonly reach: Reach;
+    readonly properties: Properties;
+  },
 ): void {
   reach(Object.getPrototypeOf(object), "prototype", i);
-  for (const [key, { value, get, set }] of propertiesOf(object)) {
+  for (const [key, { value, get, set }] of properties) {
     if (isObject(value)) reach(value, "property", i, key);
     if (get) reach(get, "getter", i, key);
     if (set) reach(set, "setter", i, key);

@@ -36,6 +36,8 @@ export interface Numbering {
   readonly keyOf?: ((key: string | symbol) => Plain) | undefined;
   /** Returns whether a property may hold any primitive in place of its present one. */
   isFree?(object: object, key: string | symbol): boolean;
+  /** Returns the properties of an object, by default as they are now. */
+  readonly propertiesOf?: (object: object) => Properties;
   /** Returns whether the code of a function was read, so that a trace had no other knowledge of it. */
   isRead?(number: number): boolean;
 }
@@ -62,15 +64,20 @@ export function describe(object: object, number: number, numbering: Numbering): 
     kindOf(object, number, numbering),
     prototype === null ? null : describeValue(prototype, numbering),
     Object.isExtensible(object),
-    ...propertiesOf(object).map(([key, found]) => describeProperty(object, { key, found }, numbering)),
+    ...(numbering.propertiesOf ?? propertiesOf)(object).map(([key, found]) =>
+      describeProperty(object, { key, found }, numbering)
+    ),
   ];
 }
+
+/** Properties of an object. */
+export type Properties = readonly (readonly [string | symbol, PropertyDescriptor])[];
 
 /**
  * Own properties, except those described separately and those of views of memory, which no trace sees. Throws
  * NotStorable if one cannot be read yet.
  */
-export function propertiesOf(object: object): readonly (readonly [string | symbol, PropertyDescriptor])[] {
+export function propertiesOf(object: object): Properties {
   if (types.isArrayBufferView(object)) return [];
   const isApart = isPlainTensor(object), keys = Reflect.ownKeys(object);
   const properties: [string | symbol, PropertyDescriptor][] = [];

@@ -131,8 +131,8 @@ export class GraphContract {
       const promised = this.#outputs[index];
       if (!promised) return;
       const found = output instanceof Node ? tensorMetaOf(output) : null;
-      const same = found &&
-        sameMeta(index < laidOut ? found : { ...found, strides: promised.strides }, promised);
+      const same = found === promised ||
+        (found && sameMeta(index < laidOut ? found : { ...found, strides: promised.strides }, promised));
       invariant(same, `Expected output ${index} in the shape, strides and type that were promised`);
       if (!(output instanceof Node) || index >= ownResults) return;
       const root = memoryRoot(output), other = owners.get(root);

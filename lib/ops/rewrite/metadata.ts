@@ -65,6 +65,7 @@ export function graphValueOf(node: Node): GraphValue | Dim {
 
 /** Strides of dimensions of size 1, and of tensors without elements, do not matter. */
 export function sameMeta(a: TensorMeta | undefined, b: TensorMeta | undefined): boolean {
+  if (a !== undefined && a === b) return true;
   if (!a || !b || a.dtype !== b.dtype || a.device !== b.device || a.shape.length !== b.shape.length) {
     return false;
   }
