@@ -114,7 +114,7 @@ export type HostExpression =
   | { readonly kind: "source"; readonly source: Source }
   | HostElement
   | SharedExpression
-  | { readonly kind: "literal"; readonly value: number | string }
+  | { readonly kind: "literal"; readonly value: number | string | boolean }
   /** A size or stride of a tensor at a source. */
   | {
     readonly kind: "tensorSize";
@@ -128,7 +128,16 @@ export type HostExpression =
     readonly left: HostExpression;
     readonly right: HostExpression;
   }
-  | { readonly kind: "unary"; readonly operator: "-" | "+" | "~"; readonly operand: HostExpression }
+  | { readonly kind: "unary"; readonly operator: "-" | "+" | "~" | "!"; readonly operand: HostExpression }
+  /** One of two primitives, by a condition. */
+  | {
+    readonly kind: "choice";
+    readonly test: HostExpression;
+    readonly whenTrue: HostExpression;
+    readonly whenFalse: HostExpression;
+    /** Whether both are integers in all calls. */
+    readonly isWhole: boolean;
+  }
   /** A function of Math. */
   | { readonly kind: "math"; readonly name: HostMath; readonly args: readonly HostExpression[] };
 

@@ -8,6 +8,7 @@ import "../dynamo_training_test.ts";
 import "../dynamo_uncompiled_test.ts";
 import "../bytecode_test.ts";
 import "../entry_index_test.ts";
+import "../changing_decisions_test.ts";
 import "../changing_keys_test.ts";
 import "../changing_numbers_test.ts";
 import "../fresh_inputs_test.ts";

@@ -305,6 +305,8 @@ function writeNumber(value: HostExpression, by: ByNumber): Plain {
       return [value.kind, value.operator, again(value.operand)];
     case "math":
       return [value.kind, value.name, ...value.args.map(again)];
+    case "choice":
+      return [value.kind, again(value.test), again(value.whenTrue), again(value.whenFalse), value.isWhole];
     default:
       return value satisfies never;
   }
@@ -325,7 +327,9 @@ function readNumber(form: Plain, by: ByNumber): HostExpression {
       };
     case "literal": {
       const value = readPrimitive(first);
-      if (typeof value === "number" || typeof value === "string") return { kind, value };
+      if (typeof value === "number" || typeof value === "string" || typeof value === "boolean") {
+        return { kind, value };
+      }
       break;
     }
     case "tensorSize":
@@ -337,13 +341,21 @@ function readNumber(form: Plain, by: ByNumber): HostExpression {
       return { kind, operator, left: readNumber(second, by), right: readNumber(third, by) };
     }
     case "unary":
-      if (first !== "-" && first !== "+" && first !== "~") break;
+      if (first !== "-" && first !== "+" && first !== "~" && first !== "!") break;
       return { kind, operator: first, operand: readNumber(second, by) };
     case "math": {
       const name = textIn(first);
       if (isHostMath(name)) return { kind, name, args: rest.map((each) => readNumber(each, by)) };
       break;
     }
+    case "choice":
+      return {
+        kind,
+        test: readNumber(first, by),
+        whenTrue: readNumber(second, by),
+        whenFalse: readNumber(third, by),
+        isWhole: rest[2] === true,
+      };
     default:
   }
   throw new DamagedForm(`Expected a number of a call but found ${JSON.stringify(form)}`);

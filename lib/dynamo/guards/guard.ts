@@ -38,7 +38,7 @@ export interface TensorExpectation {
 }
 
 /** Types of values that may differ between calls. */
-type PrimitiveType = "number" | "string" | "symbol";
+type PrimitiveType = "number" | "string" | "symbol" | "boolean";
 
 /** Facts about the value of a source. */
 interface SourceFacts {

@@ -50,7 +50,7 @@ export function nextOfBegun(m: Interpreter, iterator: Value, method: Value): Val
 
 function nextOfList(m: Interpreter, { real, source, state }: Begun): Value | null {
   const { taken } = state, kind = nextKind(real, taken);
-  m.wrapper.wrap(kind, entrySource(source, "kind", taken));
+  m.output.guard({ kind: "constant", source: entrySource(source, "kind", taken), value: kind });
   if (!kind) {
     state.isOver = true;
     return null;
@@ -71,7 +71,7 @@ function nextOfEntries(
   for (;; state.taken++) {
     const { taken } = state, kind = kindsLeft(real)[taken];
     if (kind === undefined) return breakGraph("begunIterator");
-    m.wrapper.wrap(kind, entrySource(source, "kindLeft", taken));
+    m.output.guard({ kind: "constant", source: entrySource(source, "kindLeft", taken), value: kind });
     if (kind === false) {
       if (changed && hasAdded(changed)) return breakGraph("begunIterator");
       state.isOver = true;

@@ -258,11 +258,13 @@ export function execute(
       frame.pc = instruction.target;
       return;
     case "jumpIf": {
-      const taken = jumps(m, instruction.condition, step.get(instruction.test));
+      const test = step.get(instruction.test);
+      if (select(m, frame, test)) return;
+      const taken = jumps(m, instruction.condition, test);
       if (typeof taken !== "boolean") {
         const call = drawnBy(taken);
         if (call) return breakGraph("builtin", `what follows depends on ${call.text}`);
-        return select(m, frame, instruction, taken) ? undefined : context.branch();
+        return context.branch();
       }
       frame.pc = taken ? instruction.target : frame.pc + 1;
       return;

@@ -130,15 +130,17 @@ function dimOf(output: OutputGraph, value: PrimitiveValue): Dim | null {
   }
 }
 
-const RELATIONS: Readonly<Record<string, readonly [relation: Relation, swapped: boolean, outcome: boolean]>> =
-  {
-    "<": ["lt", false, true],
-    ">": ["lt", true, true],
-    "<=": ["le", false, true],
-    ">=": ["le", true, true],
-    "===": ["eq", false, true],
-    "!==": ["eq", false, false],
-  };
+/** Comparisons as relations between sizes: of the operands in this order or swapped, that hold or do not. */
+export const RELATIONS: Readonly<
+  Record<string, readonly [relation: Relation, swapped: boolean, outcome: boolean] | undefined>
+> = {
+  "<": ["lt", false, true],
+  ">": ["lt", true, true],
+  "<=": ["le", false, true],
+  ">=": ["le", true, true],
+  "===": ["eq", false, true],
+  "!==": ["eq", false, false],
+};
 
 /** An operator on numbers, at least one of which is a number of the graph; null if the graph cannot apply it. */
 export function applyOperator(

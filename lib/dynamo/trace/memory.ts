@@ -277,7 +277,9 @@ export function writeNumber(
 function asNumber(m: Interpreter, type: NumberType, value: Value): Value | null {
   switch (value.kind) {
     case "constant":
-      if (isPassed(value)) return breakGraph("coercion", "a number in a typed array");
+      if (isPassed(value) && value.type !== "boolean") {
+        return breakGraph("coercion", "a number in a typed array");
+      }
       if (typeof value.value === "bigint" || typeof value.value === "symbol") {
         return breakGraph("throws", "a value in a typed array that is not a number");
       }

@@ -6,12 +6,15 @@ import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
 import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/instruction.ts";
 import { breakGraph, throwsAsPlain } from "../break_reasons.ts";
-import { HOST_OPERATORS, isHostBinary } from "../variables/host_number.ts";
-import { binaryNumbers, numberIsTruthy, unaryNumber } from "../variables/numbers.ts";
+import { callIn, HOST_OPERATORS, isHostBinary } from "../variables/host_number.ts";
+import { negation, numberOfTruth } from "../variables/choices.ts";
+import { binaryNumbers, truthOfNumber, unaryNumber } from "../variables/numbers.ts";
 import {
   constant,
   type ConstantValue,
+  type Decision,
   isCallable,
+  isDecision,
   isObject,
   isPassed,
   ItemValue,
@@ -46,9 +49,11 @@ export function binary(
   const [left, right] = operands;
   switch (operator) {
     case "===":
-      return then(constantOrItem(m, strictlyEqual(m, left, right), false));
     case "!==":
-      return then(constantOrItem(m, strictlyEqual(m, left, right), true));
+      return then(
+        openComparison(m, operator, operands) ??
+          constantOrItem(m, strictlyEqual(m, left, right), operator === "!=="),
+      );
     case "==":
       return looselyEqual(m, left, right, (equal) => then(constantOrItem(m, equal, false)));
     case "!=":
@@ -98,6 +103,27 @@ export function binary(
   }
 }
 
+/** `===` or `!==` of numbers, or of a truth value and a known one, as a truth value; null for other operands. */
+function openComparison(
+  m: Interpreter,
+  operator: "===" | "!==",
+  operands: readonly [Value, Value],
+): ConstantValue | null {
+  const [a, b] = operands.map((each) => isNumber(each) ? each : null);
+  if (a && b && (a.kind === "number" || b.kind === "number")) {
+    const result = binaryNumbers(m.output, operator, [a, b]);
+    return result.kind === "constant" ? result : null;
+  }
+  const test = operands.find(isDecision), other = operands.find((each) => each !== test);
+  if (!test || other?.kind !== "constant" || other.type !== "boolean" || isDecision(other)) return null;
+  return (other.value === true) === (operator === "===") ? test : negation(test);
+}
+
+/** Returns whether a value is a number that is known before the graph runs. */
+function isNumber(value: Value): value is NumberValue | ConstantValue {
+  return value.kind === "number" || (value.kind === "constant" && value.type === "number");
+}
+
 function constantOrItem(m: Interpreter, equal: boolean | ItemValue, negate: boolean): Value {
   if (typeof equal === "boolean") return constant(equal !== negate);
   if (!negate) return equal;
@@ -116,17 +142,18 @@ function arithmetic(
   if (operator === "+" && [a, b].some((each) => each.kind === "constant" && each.type === "string")) {
     return joinedText(m, [a, b]);
   }
-  if (a.kind === "number" || b.kind === "number") {
-    const left = numeric(a), right = numeric(b);
+  if (a.kind === "number" || b.kind === "number" || isDecision(a) || isDecision(b)) {
+    const left = numeric(m, a), right = numeric(m, b);
     if (left && right && isHostBinary(operator)) return binaryNumbers(m.output, operator, [left, right]);
-    return arithmetic(m, operator, settled(m, a), settled(m, b));
+    return constant(compute(operator, settled(m, a).value, settled(m, b).value));
   }
   return constant(compute(operator, a.value, b.value));
 }
 
-function numeric(value: PrimitiveValue): NumberValue | ConstantValue | null {
+function numeric(m: Interpreter, value: PrimitiveValue): NumberValue | ConstantValue | null {
   if (value.kind === "number") return value;
   if (value.kind === "item") return null;
+  if (isDecision(value)) return numberOfTruth(m.output, value);
   if (typeof value.value === "number") return value;
   if (typeof value.value === "boolean") return constant(Number(value.value));
   return null;
@@ -354,6 +381,8 @@ export function unary(m: Interpreter, operator: UnaryOperator, value: Value, the
     case "void":
       return then(constant(undefined));
     case "!": {
+      const open = openTruth(m, value);
+      if (open) return then(negation(open));
       const truth = truthOf(m, drawnLater(m.output, value));
       if (typeof truth === "boolean") return then(constant(!truth));
       if (truth.type === "boolean") {
@@ -372,8 +401,9 @@ export function unary(m: Interpreter, operator: UnaryOperator, value: Value, the
           if (operator === "+" && primitive.type === "number") return then(primitive);
           return then(operate(m.output, operator, [primitive]));
         }
-        if (primitive.kind === "number") return then(unaryNumber(m.output, operator, primitive));
-        then(constant(computeUnary(operator, primitive.value)));
+        const number = isDecision(primitive) ? numberOfTruth(m.output, primitive) : primitive;
+        if (number.kind === "number") return then(unaryNumber(m.output, operator, number));
+        then(constant(computeUnary(operator, number.value)));
       });
     default:
       return operator satisfies never;
@@ -394,13 +424,21 @@ export function computeUnary(operator: "-" | "+" | "~", value: Primitive): Primi
   return operator === "-" ? -number : operator === "~" ? ~number : number;
 }
 
+/** The truth of a value if the program has not settled it; null if it is known, or only the graph knows it. */
+export function openTruth(m: Interpreter, value: Value): Decision | null {
+  if (isDecision(value)) return value;
+  if (value.kind !== "number" || callIn(value.expression)) return null;
+  const truth = truthOfNumber(m.output, value);
+  return isDecision(truth) ? truth : null;
+}
+
 /** Returns whether a value is truthy; an element of a tensor if only the graph knows. */
 export function truthOf(m: Interpreter, value: Value): boolean | ItemValue {
   switch (value.kind) {
     case "constant":
-      return isPassed(value) ? isTruthyText(m, value) : Boolean(value.value);
+      return isPassed(value) && value.type !== "boolean" ? isTruthyText(m, value) : Boolean(value.value);
     case "number":
-      return numberIsTruthy(m.output, value);
+      return truthOfNumber(m.output, value).value === true;
     case "item":
       return value;
     case "tensor":
@@ -456,6 +494,7 @@ export function toNumeric(m: Interpreter, value: Value, then: Then): void {
     if (primitive.kind === "item" && typeOf(primitive) !== "number") {
       return then(operate(m.output, "+", [primitive]));
     }
+    if (isDecision(primitive)) return then(numberOfTruth(m.output, primitive));
     if (primitive.kind !== "constant") return then(primitive);
     if (typeof primitive.value === "bigint") return then(primitive);
     if (typeof primitive.value === "symbol") {

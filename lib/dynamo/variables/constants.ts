@@ -51,12 +51,12 @@ export function partsOf(text: HostText): readonly TextPart[] {
   return "kind" in text ? [text] : text;
 }
 
-/** A primitive that programs usually only pass on. */
-export type Passed = string | symbol;
+/** A primitive that programs usually only pass on, or by which they only select numbers. */
+export type Passed = string | symbol | boolean;
 
 /**
- * A string or symbol that differs between calls, or a string composed of such strings and numbers: only its type is
- * known as long as its value is not read. Reading it makes it a constant of this version.
+ * A string, symbol or truth value that differs between calls, or one computed from such values and numbers: only its
+ * type is known as long as its value is not read. Reading it makes it a constant of this version.
  */
 export class PassedValue extends ConstantValue {
   #isSettled = false;
@@ -70,8 +70,9 @@ export class PassedValue extends ConstantValue {
     super(value);
   }
 
-  override get type(): "string" | "symbol" {
-    return typeof super.value === "symbol" ? "symbol" : "string";
+  override get type(): "string" | "symbol" | "boolean" {
+    const { hint } = this;
+    return typeof hint === "symbol" ? "symbol" : typeof hint === "boolean" ? "boolean" : "string";
   }
 
   override get value(): Primitive {
@@ -93,6 +94,14 @@ export class PassedValue extends ConstantValue {
   get isSettled(): boolean {
     return this.#isSettled;
   }
+}
+
+/** A truth value that each call computes before the graph. */
+export type Decision = PassedValue & { readonly text: HostExpression };
+
+/** Returns whether a value is one that is still open. */
+export function isDecision(value: unknown): value is Decision {
+  return isPassed(value) && value.type === "boolean" && "kind" in value.text;
 }
 
 /** Returns whether a value is a primitive that may differ in other calls of this version. */

@@ -40,6 +40,8 @@ export function operandsOf(expression: HostExpression): readonly HostExpression[
       return [expression.at];
     case "math":
       return expression.args;
+    case "choice":
+      return [expression.test, expression.whenTrue, expression.whenFalse];
     case "called":
     case "shared":
     case "source":
@@ -172,15 +174,17 @@ export function hostText(
     case "shared":
       return leaf(expression);
     case "literal":
-      return typeof expression.value === "string"
-        ? JSON.stringify(expression.value)
-        : numberText(expression.value);
+      return typeof expression.value === "number"
+        ? numberText(expression.value)
+        : JSON.stringify(expression.value);
     case "binary":
       return `(${again(expression.left)} ${expression.operator} ${again(expression.right)})`;
     case "unary":
       return `(${expression.operator}${again(expression.operand)})`;
     case "math":
       return `Math.${expression.name}(${expression.args.map(again).join(", ")})`;
+    case "choice":
+      return `(${again(expression.test)} ? ${again(expression.whenTrue)} : ${again(expression.whenFalse)})`;
     default:
       return expression satisfies never;
   }
@@ -198,7 +202,7 @@ export function callIn(expression: HostExpression): HostCall | null {
 
 /** Returns whether an expression is an integer in all calls, as far as its operators tell. */
 export function isWholeNumber(expression: HostExpression): boolean {
-  if (expression.kind === "element") return expression.isWhole;
+  if (expression.kind === "element" || expression.kind === "choice") return expression.isWhole;
   return expression.kind === "binary" && /^([&|^]|<<|>>>?)$/.test(expression.operator);
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Node } from "../../graph/node.ts";
 import type { Dim, Relation } from "../../sym/expr.ts";
+import type { ConstantValue } from "./constants.ts";
 import type { HostExpression } from "./host_number.ts";
 
 /** Facts of a number beside its value. */
@@ -12,7 +13,12 @@ export interface NumberFacts {
   readonly integer?: Dim | null;
   /** Set for a quotient, for Math.floor and Math.trunc. */
   readonly quotient?: Quotient | null;
+  /** Set for a number that a condition selects. */
+  readonly settle?: Settle | null;
 }
+
+/** Makes the condition that selects a number a constant of the version; returns the selected one. */
+type Settle = () => NumberValue | ConstantValue;
 
 /** The operands of a quotient, as far as integer division is that of the language. */
 interface Quotient {
@@ -26,6 +32,7 @@ export class NumberValue {
   readonly kind = "number";
   readonly integer: Dim | null;
   readonly quotient: Quotient | null;
+  readonly settle: Settle | null;
   #dim: Dim | null | (() => Dim | null);
 
   constructor(
@@ -35,11 +42,12 @@ export class NumberValue {
     readonly hint: number,
     /** Its value as a size, or a function that determines it on demand, if that relies on a condition. */
     dim: Dim | null | (() => Dim | null),
-    { integer = typeof dim === "function" ? null : dim, quotient = null }: NumberFacts = {},
+    { integer = typeof dim === "function" ? null : dim, quotient = null, settle = null }: NumberFacts = {},
   ) {
     this.#dim = dim;
     this.integer = integer;
     this.quotient = quotient;
+    this.settle = settle;
   }
 
   /** Its value as a size, if it is an integer from which sizes may be computed. */

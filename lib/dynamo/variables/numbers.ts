@@ -5,8 +5,8 @@
 import { isWhole } from "../../base/dtype.ts";
 import { invariant } from "../../base/errors.ts";
 import { hintOf, isAtMost, isEqual, isLess, isUnbacked, specialize } from "../../sym/decide.ts";
-import { add, boundsOf, type Dim, floorDiv, max, min, mod, mul, sub } from "../../sym/expr.ts";
-import { itemOfSize } from "../trace/graph_numbers.ts";
+import { add, boundsOf, type Dim, floorDiv, max, min, mod, mul, type Relation, sub } from "../../sym/expr.ts";
+import { itemOfSize, RELATIONS } from "../trace/graph_numbers.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import {
   applyBinary,
@@ -18,7 +18,7 @@ import {
   isWholeNumber,
   shared,
 } from "./host_number.ts";
-import { constant, type ConstantValue, type Value } from "./value.ts";
+import { constant, type ConstantValue, PassedValue, type Value } from "./value.ts";
 import { type NumberFacts, NumberValue } from "./number_value.ts";
 
 const EXACT = 2 ** 53;
@@ -90,23 +90,30 @@ function hostOfDim(output: OutputGraph, dim: Dim): HostExpression {
   }
 }
 
-/** Makes a number a constant of the trace, with a guard that it keeps its value. */
+/** Makes a number a constant of the trace, with a guard that it keeps its value, or that it is selected. */
 export function specializeNumber(output: OutputGraph, value: NumberValue): ConstantValue {
+  if (value.settle) {
+    const selected = value.settle();
+    return selected.kind === "constant" ? selected : specializeNumber(output, selected);
+  }
   if (value.integer !== null) return constant(specialize(output.integers.current(value.integer)));
   if (value.dim !== null) return constant(specialize(value.dim));
   output.guard({ kind: "expression", expression: value.expression, expected: value.hint });
   return constant(value.hint);
 }
 
-type Numeric = NumberValue | ConstantValue;
+/** A number of the trace. */
+export type Numeric = NumberValue | ConstantValue;
 
-function expressionOf(value: Numeric): HostExpression {
+/** A number as an expression. */
+export function expressionOf(value: Numeric): HostExpression {
   if (value.kind === "number") return value.expression;
   invariant(typeof value.value === "number", "Expected a number");
   return { kind: "literal", value: value.value };
 }
 
-function hintOfNumber(value: Numeric): number {
+/** The value of a number in the traced call. */
+export function hintOfNumber(value: Numeric): number {
   if (value.kind === "number") return value.hint;
   invariant(typeof value.value === "number", "Expected a number");
   return value.value;
@@ -116,7 +123,9 @@ function constantSize({ value }: ConstantValue): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && !Object.is(value, -0) ? value : null;
 }
 
-const dimOf = (value: Numeric): Dim | null => value.kind === "number" ? value.dim : constantSize(value);
+/** A number as a size; null if it is none. */
+export const dimOf = (value: Numeric): Dim | null =>
+  value.kind === "number" ? value.dim : constantSize(value);
 const integerOf = (value: Numeric): Dim | null =>
   value.kind === "number" ? value.integer : constantSize(value);
 
@@ -141,7 +150,8 @@ interface Made extends NumberFacts {
   readonly dim: () => Dim | null;
 }
 
-function make(output: OutputGraph, { expression, hint, dim, ...facts }: Made): Value {
+/** A number of the trace; a large expression is written once, or its value becomes a constant. */
+export function makeNumber(output: OutputGraph, { expression, hint, dim, ...facts }: Made): Numeric {
   const { integer } = facts;
   if (typeof integer === "number") return constant(hint);
   const value = new NumberValue(expression, hint, dim, facts);
@@ -165,7 +175,7 @@ function compute(output: OutputGraph, { expression, hint, of, combine }: Compute
   };
   const integer = apply(of.map(integerOf));
   const dim = () => integer === null ? apply(of.map(dimOf)) : soundDim(output.integers.asSize(integer), hint);
-  return make(output, { expression, hint, integer, dim });
+  return makeNumber(output, { expression, hint, integer, dim });
 }
 
 /** A size that stands for a number with this hint, or null. */
@@ -220,7 +230,7 @@ function divide(output: OutputGraph, { expression, hint, of }: Omit<Computed, "c
     const known = Number.isInteger(hint) ? sizes() : null;
     return known && isEqual(mod(...known), 0) ? soundDim(floorDiv(...known), hint) : null;
   };
-  return make(output, { expression, hint, integer, dim, quotient: { integers, sizes } });
+  return makeNumber(output, { expression, hint, integer, dim, quotient: { integers, sizes } });
 }
 
 const nonZero = (d: Dim): boolean => boundsOf(d)[0] > 0 || boundsOf(d)[1] < 0;
@@ -236,36 +246,37 @@ function areQuotient(operands: readonly Dim[]): operands is readonly [Dim, Dim] 
 interface Comparison {
   readonly operator: HostBinary;
   readonly hint: boolean;
-  readonly of: readonly [Numeric, Numeric];
+  readonly of: readonly Numeric[];
 }
 
-/** Decides a comparison and guards that the outcome stays the same. */
+/** A comparison: a constant if it is known, else a truth value that the program settles where it depends on it. */
 function compare(
   output: OutputGraph,
   expression: HostExpression,
   { operator, hint, of }: Comparison,
-): Value {
-  const [a = null, b = null] = of.map(integerOf).map((each) => each && output.integers.current(each));
-  if (a !== null && b !== null) {
-    switch (operator) {
-      case "===":
-        return constant(isEqual(a, b));
-      case "!==":
-        return constant(!isEqual(a, b));
-      case "<":
-        return constant(isLess(a, b));
-      case ">":
-        return constant(isLess(b, a));
-      case "<=":
-        return constant(isAtMost(a, b));
-      case ">=":
-        return constant(isAtMost(b, a));
-      default:
-    }
-  }
-  output.guard({ kind: "expression", expression, expected: hint });
-  return constant(hint);
+): ConstantValue {
+  const asked = RELATIONS[operator];
+  const sides = (): readonly [Dim, Dim] | null => {
+    const [a, b] = of.map(integerOf).filter((each) => each !== null).map((each) =>
+      output.integers.current(each)
+    );
+    if (!asked || a === undefined || b === undefined) return null;
+    return asked[1] ? [b, a] : [a, b];
+  };
+  const now = sides(), known = asked && now ? output.sizes.known(asked[0], now) : undefined;
+  if (asked && known !== undefined) return constant(known === asked[2]);
+  return new PassedValue(hint, expression, () => {
+    const operands = sides();
+    if (asked && operands) RELATED[asked[0]](...operands);
+    else output.guard({ kind: "expression", expression, expected: hint });
+  });
 }
+
+const RELATED: Readonly<Record<Relation, (a: Dim, b: Dim) => boolean>> = {
+  eq: isEqual,
+  lt: isLess,
+  le: isAtMost,
+};
 
 /** A unary operator. */
 export function unaryNumber(output: OutputGraph, operator: "-" | "+" | "~", operand: NumberValue): Value {
@@ -312,7 +323,7 @@ export function mathNumbers(output: OutputGraph, name: string, of: readonly Nume
     return compute(output, { expression, hint, of, combine: COMBINE_MATH[name] ?? NEVER });
   }
   const whole = (operands: readonly [Dim, Dim] | null) => operands && soundDim(floorDiv(...operands), hint);
-  return make(output, {
+  return makeNumber(output, {
     expression,
     hint,
     integer: whole(quotient.integers),
@@ -320,25 +331,21 @@ export function mathNumbers(output: OutputGraph, name: string, of: readonly Nume
   });
 }
 
-/** Returns whether a number is truthy, guarded. */
-export function numberIsTruthy(output: OutputGraph, value: NumberValue): boolean {
-  if (value.integer !== null) return !isEqual(output.integers.current(value.integer), 0);
-  const truthy = value.hint !== 0 && !Number.isNaN(value.hint);
-  const nonZeroTest: HostExpression = {
+/** The truth of a number. */
+export function truthOfNumber(output: OutputGraph, value: NumberValue): ConstantValue {
+  if (value.integer !== null) {
+    const differs = binaryNumbers(output, "!==", [value, constant(0)]);
+    invariant(differs.kind === "constant", "Expected a truth value");
+    return differs;
+  }
+  // Not for NaN, and not for -0
+  const expression: HostExpression = {
     kind: "binary",
-    operator: "!==",
-    left: value.expression,
-    right: { kind: "literal", value: 0 },
+    operator: ">",
+    left: math("abs", value.expression),
+    right: literal(0),
   };
-  const isNumberTest: HostExpression = {
-    kind: "binary",
-    operator: "===",
-    left: value.expression,
-    right: value.expression,
-  };
-  output.guard({ kind: "expression", expression: nonZeroTest, expected: value.hint !== 0 });
-  output.guard({ kind: "expression", expression: isNumberTest, expected: !Number.isNaN(value.hint) });
-  return truthy;
+  return compare(output, expression, { operator: ">", hint: Math.abs(value.hint) > 0, of: [] });
 }
 
 /** Returns whether a number is NaN, guarded. */

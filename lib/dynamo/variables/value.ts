@@ -21,7 +21,9 @@ import type { GraphNumber, NumberValue } from "./number_value.ts";
 export {
   constant,
   ConstantValue,
+  type Decision,
   FALSE,
+  isDecision,
   isPassed,
   isPrimitive,
   isUndefined,

@@ -93,9 +93,9 @@ export class Wrapper {
       case "function":
         return this.object(real, source);
       case "undefined":
-      case "boolean":
       case "bigint":
         return this.#constant(real, source);
+      case "boolean":
       case "string":
       case "symbol":
         return this.#passed(real, source);
@@ -201,12 +201,12 @@ export class Wrapper {
     return new NumberValue(expression, value, null);
   }
 
-  /** A string or symbol: a constant until a call has passed another one. */
+  /** A string, symbol or truth value: a constant until a call has passed another one. */
   #passed(value: Passed, source: Source): Value {
     return this.passed(value, source) ?? this.#constant(value, source);
   }
 
-  /** A string or symbol that differs between calls; null: it has been the same so far. */
+  /** The same, where it differs between calls; null: it has been the same so far. */
   passed(value: Passed, source: Source): PassedValue | null {
     const { dynamic, history } = this.settings;
     if (isKnown(source) || dynamic === "never") return null;
@@ -214,7 +214,7 @@ export class Wrapper {
     this.output.rememberSource(source);
     if (history.numberChanges(source.name, value) === false && !isAtIndex(source)) return null;
     const made = new PassedValue(value, { kind: "source", source }, (mayEnd) => {
-      if (mayEnd && this.#hasKinds("texts", source, value)) {
+      if (mayEnd && typeof value !== "boolean" && this.#hasKinds("texts", source, value)) {
         breakGraph("changingText", sourceText(source));
       }
       this.#constant(value, source);
