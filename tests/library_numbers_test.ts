@@ -370,3 +370,45 @@ Deno.test("integrals of small integers do not wrap around", () => {
   near(dyn.trapezoid(y, x), [-501.5], "trapezoid along falling coordinates");
   assertEquals(dyn.trapezoid(y.to("float16")).dtype, "float16");
 });
+
+Deno.test("incomplete gamma functions of small arguments have values", () => {
+  const a = double([1e-30, 1e-5, 0.5, 3]), x = double([1e-30, 1e-30, 1e-100, 1e-30]);
+  near(dyn.special.gammainc(a, x), [1, 0.9993152311078087, 1.1283791670955126e-50, 0], "gammainc");
+  near(dyn.special.gammaincc(a, x), [0, 0.00068476889219134, 1, 1], "gammaincc");
+});
+
+Deno.test("numbers that are read from tensors of floats make floats, as PyTorch's do", () => {
+  const two = tensor(2, { dtype: "float64" }), whole = tensor(2);
+  const makers: Readonly<Record<string, (n: Tensor) => Tensor>> = {
+    arange: (n) => Reflect.apply(dyn.arange, null, [n]),
+    full: (n) => Reflect.apply(dyn.full, null, [[2], n]),
+    "full by name": (n) => Reflect.apply(dyn.full, null, [[2], { fillValue: n }]),
+  };
+  for (const [name, make] of Object.entries(makers)) {
+    for (const run of [make, compile(make)]) {
+      assertEquals([run(two).dtype, run(whole).dtype], ["float32", "int64"], name);
+    }
+  }
+  assertEquals(Reflect.apply(dyn.full, null, [[2], two, { dtype: "int32" }]).dtype, "int32");
+  assertEquals(Reflect.apply(dyn.fullLike, null, [whole, two]).dtype, "int64");
+});
+
+Deno.test("points of a grid that are infinite or no numbers leave gradients of images alone", () => {
+  for (const mode of ["nearest", "bilinear"] as const) {
+    const sampled = (image: Tensor, grid: Tensor) => F.gridSample(image, grid, { mode, alignCorners: false });
+    for (const run of [sampled, compile(sampled)]) {
+      const image = dyn.arange(9, { dtype: "float64" }).reshape([1, 1, 3, 3]).requiresGrad_();
+      const grid = tensor([[[[NaN, 0], [Infinity, -Infinity], [0, 0]]]], { dtype: "float64" });
+      const result = run(image, grid);
+      near(result, [0, 0, 4], mode);
+      result.sum().backward();
+      near(image.grad, [0, 0, 0, 0, 1, 0, 0, 0, 0], mode);
+    }
+  }
+  const border = F.gridSample(
+    dyn.arange(9, { dtype: "float64" }).reshape([1, 1, 3, 3]),
+    tensor([[[[NaN, 0]]]], { dtype: "float64" }),
+    { mode: "nearest", paddingMode: "border", alignCorners: false },
+  );
+  near(border, [3], "NaN is the first element along its dimension");
+});

@@ -233,3 +233,12 @@ Deno.test("asStrided of memory that is not row-major has no gradient, which coun
   base.at(1).asStrided([2], [1]).sum().backward();
   assertEquals(base.grad?.tolist(), [[0, 0, 0], [1, 1, 0]]);
 });
+
+Deno.test("slices without elements are not told apart", () => {
+  for (const [shape, dim] of [[[5, 0], 0], [[0, 5], 1], [[0, 0], 0]] as const) {
+    for (const find of [(x: Tensor) => x.unique({ dim }), (x: Tensor) => x.uniqueConsecutive({ dim })]) {
+      assert(outcome(() => find(ones([...shape]))).includes("Expected slices with elements"), `${shape}`);
+    }
+  }
+  assertEquals(outcome(() => ones([5, 0]).unique({ dim: 1 })), "accepted");
+});

@@ -177,6 +177,9 @@ function uniqueResult(
   const whole = spec.dim === null;
   const flat: HostTensor = whole ? { ...self, shape: [self.data.length] } : self;
   const dim = whole ? 0 : normalizeDim(spec.dim ?? 0, self.shape.length);
+  if (!whole && self.shape.some((size, d) => d !== dim && size === 0)) {
+    throw new DynError(`Expected slices with elements for unique but found ${shapeText(self.shape)}`);
+  }
   const slices = slicesOf(flat, dim);
   const groups = groupsOf(slices, spec.consecutive);
   const kept = groups.representatives.map((i) => slices[i] ?? []);

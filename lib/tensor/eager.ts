@@ -117,14 +117,23 @@ function callReal(definition: OpDefinition, given: readonly unknown[]): Tensor |
   if (!creates) return callResolved(definition, parseCall(definition, given, isTensor, valueOf));
   const { given: rest, requiresGrad } = splitRequiresGrad(given);
   const args = onDefaultDevice(definition, parseCall(definition, rest, isTensor, valueOf));
-  const made = callResolved(definition, requiresGrad ? withFloats(definition, args) : args);
+  const isOfFloats = requiresGrad || readsFloats(definition, rest);
+  const made = callResolved(definition, isOfFloats ? withFloats(definition, args) : args);
   if (requiresGrad && isTensor(made)) made.requiresGrad_();
   return made;
 }
 
+/** Returns whether a number of a call is read from a tensor of floats, such as that of arange(tensor(2.0)). */
+function readsFloats({ params }: OpDefinition, given: readonly unknown[]): boolean {
+  const isOfFloats = (value: unknown) => isTensor(value) && isFloat(value.dtype);
+  const last = given.at(-1), named = isPlainObject(last) ? Object.values(last) : [];
+  return (given.some(isOfFloats) || named.some(isOfFloats)) &&
+    Object.values(params).some(({ kind }) => kind === "scalar");
+}
+
 /**
- * Gives a new tensor that requires grad a floating type if its integer type was not explicit: JavaScript writes 2.0 as
- * 2, so that `full([2], 2.0)` has integers.
+ * Gives a new tensor a floating type if its numbers are floats or it requires grad, and its integer type was not
+ * explicit: JavaScript writes 2.0 as 2, so that `full([2], 2.0)` has integers.
  */
 function withFloats(definition: OpDefinition, args: TensorArgs): TensorArgs {
   if (args.dtype !== null || tensorsOf(entryOf(definition), args).length > 0) return args;

@@ -194,21 +194,24 @@ const oneHot = composeOp({
     "numClasses the size depends on elements.",
   params: { self: required("tensor"), numClasses: optional("int", -1) },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
-  dataDependent: ({ numClasses }) => numClasses < 0,
+  dataDependent: ({ numClasses }) => numClasses === -1,
   infer({ self, numClasses }) {
     checkIndex("oneHot", self);
     checkAtLeast("numClasses of oneHot", numClasses, 1);
     return contiguousMeta([...self.shape, numClasses], "int64", self.device);
   },
   ranges: ({ self, numClasses }) =>
-    numClasses < 0 ? [] : [{ values: self, low: 0, high: numClasses, what: "class" }],
+    numClasses === -1 ? [] : [{ values: self, low: 0, high: numClasses, what: "class" }],
   compose(o, { self, numClasses }) {
-    if (numClasses < 0) return o.oneHotOfAll(self);
+    if (numClasses === -1) return o.oneHotOfAll(self);
     return o.oneHotClasses(self, numClasses);
   },
   gradient: { kind: "none", because: "its result is made of integers" },
   samples: [{ args: [{ tensor: [3], dtype: "int64", range: [0, 4] }, 4] }],
-  errors: [{ args: [t(3), 4], message: "int64" }],
+  errors: [
+    { args: [t(3), 4], message: "int64" },
+    { args: [{ tensor: [3], dtype: "int64" }, -2], message: "numClasses" },
+  ],
 });
 
 const oneHotClasses = lowerOp({

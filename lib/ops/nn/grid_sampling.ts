@@ -39,10 +39,10 @@ function inElements<T extends TensorLike>(
 const sizeLike = <T extends TensorLike>(o: OpApi<T>, x: T, size: Dim): T =>
   o.fullLike(o.newEmpty(x, []), size);
 
-/** A coordinate moved to the nearest element inside; moved ones have no gradient. */
+/** A coordinate moved to the nearest element inside, NaN to the first; moved ones have no gradient. */
 function clipped<T extends TensorLike>(o: OpApi<T>, x: T, size: Dim): T {
   const last = sub(size, 1), inside = o.logicalAnd(o.gt(x, 0), o.lt(x, last));
-  return o.where(inside, x, o.detach(o.clampMax(o.clampMin(x, 0), last)));
+  return o.where(inside, x, o.where(o.gt(x, 0), last, o.zerosLike(x)));
 }
 
 /** A coordinate mirrored at the edges: at the outer elements' centres, or half an element beyond. */
@@ -121,7 +121,8 @@ function sample<T extends TensorLike>(
     });
     invariant(index && inside && share, "Expected spatial dimensions but found none");
     const read = o.gather(flat, -1, o.expand(index, [batch, channels, product(places)]));
-    return o.where(inside, o.mul(read, share), 0);
+    // Neither what is read in place of nothing nor the share of an infinite coordinate enters a result or a gradient
+    return o.where(inside, o.mul(read, o.where(inside, share, 0)), 0);
   });
   const total = terms.slice(1).reduce((sum, term) => o.add(sum, term), terms[0] ?? flat);
   return o.reshape(total, [batch, channels, ...places]);

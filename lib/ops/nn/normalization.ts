@@ -178,6 +178,9 @@ const groupNorm = composeWideOp({
     if (self.shape.slice(2).some((size) => size === 0)) {
       throw new DynError(`Expected at least one element in each channel but found ${shapeText(self.shape)}`);
     }
+    if (isEqual(product([self.shape[0] ?? 1, grouped(self, numGroups)[2] ?? 1]), 1)) {
+      throw new DynError(`Expected more than 1 value in each group but found shape ${shapeText(self.shape)}`);
+    }
     return same(self);
   },
   compose(o, { self, numGroups, weight, bias, eps }) {
@@ -185,7 +188,10 @@ const groupNorm = composeWideOp({
     return affine(o, o.reshape(normal, self.shape), perChannel(o, weight, self), perChannel(o, bias, self));
   },
   samples: [{ args: [t(2, 4, 3), 2, t(4), t(4)] }, { args: [t(2, 6), 3] }],
-  errors: [{ args: [t(2, 5, 3), 2], message: "Expected channels divisible by 2 groups but found 5" }],
+  errors: [
+    { args: [t(2, 5, 3), 2], message: "Expected channels divisible by 2 groups but found 5" },
+    { args: [t(1, 4), 4], message: "Expected more than 1 value in each group" },
+  ],
 });
 
 const spatialDims = (self: TensorLike): number[] => self.shape.map((_, d) => d).slice(2);

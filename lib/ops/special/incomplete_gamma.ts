@@ -21,6 +21,12 @@ const stirlingRest = (a: number): number => STIRLING.reduceRight((sum, c) => sum
 function density(a: number, x: number): number {
   let factor = 1, b = a;
   // Γ(a + 1) by Γ(b + 1)
+  if (a < 12 && x < 1) {
+    // Powers of the quotients below would overflow for a small x
+    for (; b < 12; b++) factor *= b + 1;
+    const root = Math.sqrt(2 * Math.PI * b);
+    return factor * x ** a * Math.exp(b - x - stirlingRest(b)) / (root * b ** b);
+  }
   for (; b < 12; b++) factor *= (b + 1) / x;
   const deviation = (x - b) / b;
   const logs = Math.abs(deviation) < 0.5
@@ -80,7 +86,10 @@ function regularized(a: number, x: number, upper: boolean): number {
   if (a === 0 || x === Infinity) return upper ? 0 : 1;
   if (x === 0 || a === Infinity) return upper ? 1 : 0;
   if (a >= LARGE) return byNormal(a, x, upper);
-  if (x < a + 1) return upper ? 1 - bySeries(a, x) : bySeries(a, x);
+  if (x < a + 1) {
+    const lower = Math.min(bySeries(a, x), 1);
+    return upper ? 1 - lower : lower;
+  }
   return upper ? byFraction(a, x) : 1 - byFraction(a, x);
 }
 
