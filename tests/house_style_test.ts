@@ -60,6 +60,13 @@ Deno.test("file names say what a file holds", () => {
   assertEquals(reports(OPENING, "lib/base/text_writer.ts"), []);
 });
 
+Deno.test("files that are written by hand are small", () => {
+  const long = OPENING + "const a = 1;\n".repeat(600);
+  assertEquals(reports(long, "lib/base/lists.ts"), ["small-file"]);
+  assertEquals(reports(long, "lib/ops/generated_options.ts"), []);
+  assertEquals(reports(OPENING + "const a = 1;\n".repeat(500), "lib/base/lists.ts"), []);
+});
+
 Deno.test("documentation begins with a noun or a verb", () => {
   const documented = (doc: string, code: string) => reports(`${OPENING}/** ${doc} */\n${code}\n`);
   const call = "export function f(): void {}", value = "export const a = 1;";

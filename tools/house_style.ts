@@ -35,6 +35,9 @@ const CONTEXT_TYPES =
 /** Names that say nothing about what a file holds. */
 const VAGUE_FILES = /(^|[/\\])(utils?|helpers?|misc|common)\.ts$/;
 
+/** Maximum number of lines of a file that is written by hand. */
+const MOST_LINES = 560;
+
 /** The constant beginning and end of a string or template, if known. */
 interface Ends {
   readonly first?: string | undefined;
@@ -207,6 +210,22 @@ const plugin: Deno.lint.Plugin = {
         Program(node) {
           if (!VAGUE_FILES.test(context.filename)) return;
           context.report({ node, message: "Expected a file name that says what the file holds" });
+        },
+      }),
+    },
+
+    "small-file": {
+      create: (context) => ({
+        Program(node) {
+          const lines = context.sourceCode.text.split("\n").length - 1;
+          if (
+            lines <= MOST_LINES || !/[/\\](?:lib|backends)[/\\](?!.*[/\\]generated)/.test(pathOf(context))
+          ) return;
+          context.report({
+            node,
+            message: `Expected at most ${MOST_LINES} lines but found ${lines}`,
+            hint: "Move one of the concepts of the file to a file of its own",
+          });
         },
       }),
     },

@@ -1,4 +1,4 @@
-/** Conversions of names between the notations of JavaScript and Python. */
+/** Names in JavaScript, and their conversion to the notation of Python. */
 
 /** Returns a name with its first letter in upper case. */
 export const capitalized = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
@@ -6,3 +6,10 @@ export const capitalized = (name: string): string => name.charAt(0).toUpperCase(
 /** Returns a camelCase name in snake_case, as PyTorch writes it. */
 export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Words that cannot name a variable in strict code. */
+export const RESERVED_WORDS: readonly string[] =
+  ("arguments await break case catch class const continue debugger default delete do else enum eval export " +
+    "extends false finally for function if implements import in instanceof interface let new null package " +
+    "private protected public return static super switch this throw true try typeof undefined var void while " +
+    "with yield").split(" ");

@@ -58,6 +58,21 @@ export function knownSource(label: string, object: object): Source {
   return { kind: "known", name, object };
 }
 
+/** The place of the contents of a cell that exists outside of the trace. */
+export type CellPlace =
+  /** A captured variable of a user's function. */
+  | { readonly kind: "live"; readonly cell: LiveCell }
+  /** An object of generated code whose property `v` is the content. */
+  | { readonly kind: "box"; readonly cell: LiveCell; readonly source: Source }
+  /** The captured variable of a function that may differ in the next call. */
+  | {
+    readonly kind: "captured";
+    readonly cell: LiveCell;
+    readonly source: Source;
+    readonly base: Source;
+    readonly index: number;
+  };
+
 const cellNames = new WeakMap<LiveCell, string>();
 
 /** The content of a captured variable that may change. */

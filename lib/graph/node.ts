@@ -3,12 +3,13 @@
  * operation and its arguments. Made by the tracer, rewritten by passes, interpreted or compiled. Invariants:
  * an argument precedes its user; `users` mirrors the arguments; names are unique in a graph.
  */
-import { checkFunction, checkInstance, checkKind, optionsOf } from "../base/checked_input.ts";
+import { checkFunction, checkInstance, optionsOf } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
 import { showAsText } from "../base/console_text.ts";
 import { type Dim, Sym } from "../sym/expr.ts";
 import type { TensorMeta } from "./meta.ts";
+import { NodeNames } from "./node_names.ts";
 
 /**
  * - placeholder: an input; target is its name.
@@ -207,21 +208,10 @@ function broken(message: string): never {
   throw new InternalError(message);
 }
 
-/** Reserved words that cannot name a variable in printed code. */
-const RESERVED: ReadonlySet<string> = new Set(
-  ("arguments await break case catch class const continue debugger default delete do else enum eval export " +
-    "extends false finally for function if implements import in instanceof interface let new null package " +
-    "private protected public return static super switch this throw true try typeof undefined var void while " +
-    "with yield").split(" "),
-);
-
-/** Most names are valid already. */
-const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
-
 /** A list of nodes that ends in one output node. */
 export class Graph {
   #nodes: Node[] = [];
-  readonly #names = new Map<string, number>();
+  readonly #names = new NodeNames();
   /** The node before which new ones are inserted; null: at the end. */
   #place: Node | null = null;
 
@@ -258,7 +248,7 @@ export class Graph {
   ): Node {
     optionsOf("a node", options, ["args", "kwargs", "name", "meta", "before"]);
     const meta: NodeMeta = { value: { kind: "unknown" }, stack: [], ...options.meta };
-    const name = this.#unique(options.name ?? target);
+    const name = this.#names.unique(options.name ?? target);
     const node = new Node(this, name, op, target, options.args ?? [], options.kwargs ?? {}, meta);
     const before = options.before ?? this.#place;
     const at = before ? this.#indexOf(before) : this.#nodes.length;
@@ -424,18 +414,6 @@ export class Graph {
       .join("\n");
     console.log(text);
     return text;
-  }
-
-  #unique(wanted: string): string {
-    checkKind(wanted, "a string", "the target of a node");
-    const base = IDENTIFIER.test(wanted)
-      ? wanted
-      : wanted.replace(/[^A-Za-z0-9_$]/g, "_").replace(/^(?=\d)/, "_");
-    if (RESERVED.has(base) && !this.#names.has(base)) this.#names.set(base, 1);
-    let next = this.#names.get(base) ?? 0, name = base;
-    while (next > 0 && this.#names.has(name)) name = `${base}_${next++}`;
-    this.#names.set(name, 1).set(base, Math.max(next, 1));
-    return name;
   }
 
   /** Returns one line per node, as PyTorch prints it. */

@@ -29,7 +29,6 @@ import {
   denseStrides,
   hasLayoutOf,
   lengthOf,
-  linearView,
   realMeta,
   transposed,
   transposedStrides,
@@ -38,7 +37,7 @@ import {
 import { itemsOf, Overwriting, updateTargets } from "./overwriting.ts";
 import { callRegion } from "./region_call.ts";
 import { memoryRoot } from "../ops/rewrite/memory_root.ts";
-import { scatterAsChoice } from "./scatter_choice.ts";
+import { planResult, type ResultOrigin } from "./planned_results.ts";
 import { inPlace, runOnRows } from "./update_rows.ts";
 import {
   isLazy,
@@ -330,7 +329,7 @@ class Lowering {
         this.#plan.asType(output, metas[i]?.dtype ?? output.dtype, from.label)
       );
     }
-    return lowered.map((each, i) => this.#result(each, metas[i], from));
+    return lowered.map((each, i) => planResult(this.#plan, each, { ...from, meta: metas[i] }));
   }
 
   /** An operand of a library call, which computes in the types of values. */
@@ -340,92 +339,6 @@ class Lowering {
     const wide = this.#plan.asType(operand, valueType(operand.dtype), label);
     this.#wide.set(operand, wide);
     return wide;
-  }
-
-  #result(lowered: Lowered, meta: TensorMeta | undefined, { label, viewOf }: ResultOrigin): Operand {
-    if (lowered.kind === "extern") {
-      throw new InternalError(`Expected library calls of ${label.target} to come alone`);
-    }
-    const { shape, dtype } = lowered;
-    if (isEmpty(lowered)) return this.#plan.nothing(lowered, label);
-    if (lowered.kind === "pointwise") {
-      const { element } = lowered;
-      const base = viewOf && storedForm(viewOf);
-      const strided = base && linearView(element, { shape, dtype });
-      if (strided) return strided;
-      return this.#plan.lazy(element, {
-        shape,
-        dtype,
-        label,
-        viewOf,
-        strides: denseStrides(shape, meta?.strides),
-      });
-    }
-    switch (lowered.kind) {
-      case "reduction": {
-        const target = this.#plan.fresh(shape, dtype, meta?.strides);
-        this.#plan.job(
-          {
-            kind: "reduction",
-            op: lowered.op,
-            accumulator: lowered.accumulator,
-            element: lowered.element,
-            ...(lowered.position ? { position: lowered.position } : {}),
-          },
-          target,
-          { over: lowered.over, label },
-        );
-        return target;
-      }
-      case "scan": {
-        const target = this.#plan.fresh(shape, dtype, meta?.strides);
-        const { dim, element, initial, combine } = lowered;
-        const size = shape[dim] ?? 1;
-        const without = <T>(list: readonly T[]) => list.filter((_, d) => d !== dim);
-        // The scanned dimension goes last, as the inner loop
-        const moved: BufferOperand = {
-          ...target,
-          shape: [...without(target.shape), size],
-          strides: [...without(target.strides), target.strides[dim] ?? 0],
-        };
-        this.#plan.job(
-          {
-            kind: "scan",
-            initial,
-            combine,
-            element: (o, index, reduced) =>
-              element(o, [...index.slice(0, dim), ...reduced, ...index.slice(dim)]),
-          },
-          moved,
-          { sizes: without(shape), over: [size], label },
-        );
-        return target;
-      }
-      case "scatter": {
-        const chosen = scatterAsChoice(lowered);
-        if (chosen) {
-          return this.#plan.lazy(chosen, {
-            shape,
-            dtype,
-            label,
-            viewOf: undefined,
-            strides: denseStrides(shape, meta?.strides),
-          });
-        }
-        const target = this.#plan.fresh(shape, dtype, meta?.strides);
-        this.#plan.job({ kind: "pointwise", element: lowered.base }, target, { over: [], label });
-        this.#plan.order += 0.5;
-        this.#plan.job(
-          { kind: "scatter", mode: lowered.mode, target: lowered.target, value: lowered.value },
-          target,
-          { sizes: lowered.over, over: [], label },
-        );
-        this.#plan.order -= 0.5;
-        return target;
-      }
-      default:
-        return lowered satisfies never;
-    }
   }
 
   #outputs(
@@ -568,12 +481,6 @@ class Lowering {
       );
     return check(recorder.statements);
   }
-}
-
-interface ResultOrigin {
-  readonly node: Node;
-  readonly label: Label;
-  readonly viewOf: Operand | undefined;
 }
 
 function isOperand(value: unknown): value is Operand {

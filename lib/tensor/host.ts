@@ -10,6 +10,7 @@ import type { MemoryPiece } from "../loops/device.ts";
 import { pairsMeta } from "../ops/complex/views.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { deviceNamed, type Storage } from "./storage.ts";
+import type { NestedElements } from "./tensor_options.ts";
 
 /** A real element as a JavaScript value. int64 is a number where that is exact, else a bigint. */
 export type RealElement = number | bigint | boolean;
@@ -34,7 +35,7 @@ function toElement(raw: number | bigint, dtype: DType): RealElement {
 }
 
 /** Element `k` of the result of `readStored`. */
-export function storedElement(stored: HostArray, k: number, dtype: DType): Element {
+function storedElement(stored: HostArray, k: number, dtype: DType): Element {
   if (!isComplex(dtype)) return toElement(stored[k] ?? 0, dtype);
   return { re: Number(stored[2 * k]), im: Number(stored[2 * k + 1]) };
 }
@@ -66,6 +67,17 @@ export async function readElementsLater(tensor: Readable): Promise<HostArray> {
     layout.byteLength,
   );
   return decodeElements(layout.dtype, pack(bytes, layout));
+}
+
+/** All elements as nested arrays, or the element of a tensor without dimensions. */
+export function nestedElements(tensor: Readable): NestedElements {
+  const { shape, dtype } = tensor.layout, elements = readStored(tensor);
+  let at = 0;
+  const build = (d: number): NestedElements => {
+    if (d === shape.length) return storedElement(elements, at++, dtype);
+    return Array.from({ length: shape[d] ?? 0 }, () => build(d + 1));
+  };
+  return build(0);
 }
 
 /** One element, by its position in the addressed range. */

@@ -72,3 +72,16 @@ export function concrete(d: Dim): number {
   if (typeof d === "number") return d;
   throw new DynError(`Expected a known size for a tensor with elements but found the symbolic ${d}`);
 }
+
+/** The entry of a list for a dimension; negative ones count from the end. */
+export function alongDim(list: readonly number[], dim: number): number {
+  const found = list[dim < 0 ? dim + list.length : dim];
+  if (found === undefined) {
+    throw new DynError(
+      list.length === 0
+        ? `Expected a tensor with dimensions but found a scalar (dim ${dim})`
+        : `Expected dim in [${-list.length}, ${list.length - 1}] but found ${dim}`,
+    );
+  }
+  return found;
+}

@@ -29,15 +29,13 @@ import {
   type Element,
   elementAt,
   elementReader,
+  nestedElements,
   readElements,
   readElementsLater,
-  readStored,
-  storedElement,
 } from "./host.ts";
 import { checkGradient } from "./gradient_checks.ts";
 import type { IndexArgument } from "./index_syntax.ts";
-import type { Layout } from "./layout.ts";
-import { layoutOf } from "./layout.ts";
+import { alongDim, type Layout, layoutOf } from "./layout.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { ambient, ModeStack } from "./modes.ts";
 import { installMethods, refuseBrackets, refuseData } from "./methods.ts";
@@ -380,15 +378,7 @@ export class Tensor {
   /** The elements, typed by the caller. */
   tolist<T extends NestedElements>(): T;
   tolist(): NestedElements {
-    return withRuntimeBuiltins(() => {
-      const elements = readStored(this);
-      let at = 0;
-      const build = (d: number): NestedElements => {
-        if (d === this.ndim) return storedElement(elements, at++, this.dtype);
-        return Array.from({ length: this.shape[d] ?? 0 }, () => build(d + 1));
-      };
-      return build(0);
-    });
+    return withRuntimeBuiltins(() => nestedElements(this));
   }
 
   /**
@@ -504,19 +494,6 @@ export class Tensor {
 
 // A tensor that was overwritten or disposed of has no elements, and the console must not throw
 showAsText(Tensor.prototype, (x) => x.storage.filled ? String(x) : `Tensor(${x.dtype}[${x.shape}])`);
-
-/** The entry of a list for a dimension; negative ones count from the end. */
-function alongDim(list: readonly number[], dim: number): number {
-  const found = list[dim < 0 ? dim + list.length : dim];
-  if (found === undefined) {
-    throw new DynError(
-      list.length === 0
-        ? `Expected a tensor with dimensions but found a scalar (dim ${dim})`
-        : `Expected dim in [${-list.length}, ${list.length - 1}] but found ${dim}`,
-    );
-  }
-  return found;
-}
 
 const isBitView = (given: readonly unknown[]): given is readonly [DType] =>
   given.length === 1 && typeof given[0] === "string";

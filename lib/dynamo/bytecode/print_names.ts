@@ -3,6 +3,7 @@
  *
  * Invariant: no generated name shadows a global that the printed code looks up: all contain a `$`.
  */
+import { RESERVED_WORDS } from "../../base/names.ts";
 import type { CodeObject, FreeVariable } from "./code.ts";
 import type { Register } from "./instruction.ts";
 import type { ExpressionText, Names } from "./print_instruction.ts";
@@ -111,12 +112,10 @@ export class FunctionNames implements Names {
  * Names that identifiers must not have, in strict or any code, and names that printed code itself uses, such as those
  * of errors.
  */
-const RESERVED: ReadonlySet<string> = new Set(
-  ("arguments async await break case catch class const continue debugger default delete do else enum eval export " +
-    "extends false finally for function get if implements import in instanceof interface let new null of package " +
-    "private protected public return set static super switch this throw true try typeof undefined using var void " +
-    "while with yield Error RangeError ReferenceError SyntaxError TypeError").split(" "),
-);
+const RESERVED: ReadonlySet<string> = new Set([
+  ...RESERVED_WORDS,
+  ..."async get of set using Error RangeError ReferenceError SyntaxError TypeError".split(" "),
+]);
 const PLAIN = /^[\p{ID_Start}_][\p{ID_Continue}]*$/u;
 
 /** Registers and variables that keep their names in printed code. */

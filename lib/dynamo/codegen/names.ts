@@ -2,14 +2,13 @@
  * Allocates names of local variables in generated code. Invariant: no name is a reserved word, nor one of the names
  * under which generated code finds its constants.
  */
+import { RESERVED_WORDS } from "../../base/names.ts";
 
 /** Names that nothing in generated code may have. */
-export const RESERVED: ReadonlySet<string> = new Set(
-  ("arguments await break case catch class const continue debugger default delete do else enum eval export " +
-    "extends false finally for function if implements import in instanceof interface let new null package " +
-    "private protected public return static super switch this throw true try typeof undefined var void while " +
-    "with yield undefined NaN Infinity globalThis Math Object Reflect Array Map Set Number").split(" "),
-);
+export const RESERVED: ReadonlySet<string> = new Set([
+  ...RESERVED_WORDS,
+  ..."NaN Infinity globalThis Math Object Reflect Array Map Set Number".split(" "),
+]);
 
 /** Hands out names. */
 export class Names {

@@ -19,8 +19,8 @@ import {
   type TensorExpectation,
 } from "../guards/guard.ts";
 import { BYTES_CLASSES, isBytesClass } from "../guards/bytes.ts";
+import type { CellPlace } from "../source.ts";
 import { codeAt } from "./code_forms.ts";
-import type { CellPlace } from "../variables/value.ts";
 import {
   cell,
   fields,

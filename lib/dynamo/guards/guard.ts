@@ -12,12 +12,11 @@ import type { SizeGuard } from "../../sym/size_guards.ts";
 import type { AmbientState } from "./ambient_state.ts";
 import type { LeafHooks } from "./leaf_hooks.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import { type Source, sourceText } from "../source.ts";
+import { type CellPlace, type Source, sourceText } from "../source.ts";
 import { flagsText, type PropertyFlags } from "./flags.ts";
 import type { BytesClass } from "./bytes.ts";
 import { type HostExpression, type HostLeaf, hostText } from "../variables/host_number.ts";
 import { type Primitive, primitiveText } from "../variables/primitive.ts";
-import type { CellPlace } from "../variables/value.ts";
 
 /** The expected metadata of a tensor, with null for sizes that may differ. */
 export interface TensorExpectation {

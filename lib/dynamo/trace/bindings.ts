@@ -5,8 +5,8 @@
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { UNINITIALIZED as TDZ } from "../bytecode/runtime.ts";
-import { cellSource, propertySource } from "../source.ts";
-import { type CellPlace, CellValue, UNINITIALIZED, type Value } from "../variables/value.ts";
+import { type CellPlace, cellSource, propertySource } from "../source.ts";
+import { CellValue, UNINITIALIZED, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** Returns the contents of a cell; the first read of an outside one is guarded. */

@@ -146,3 +146,10 @@ export function primitive(value: unknown): ConstantValue {
   invariant(isPrimitive(value), "Expected a value that is not an object");
   return constant(value);
 }
+
+/** The "not yet initialised" marker of variables. */
+export class UninitializedValue {
+  readonly kind = "uninitialized";
+}
+
+export const UNINITIALIZED: UninitializedValue = new UninitializedValue();

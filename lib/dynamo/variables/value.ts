@@ -14,8 +14,8 @@ import type { CodeObject } from "../bytecode/code.ts";
 import type { BreakCause } from "../break_reasons.ts";
 import type { BytesClass, NumberForm } from "../guards/bytes.ts";
 import type { PrivateAccess } from "../frame/info.ts";
-import type { LiveCell, Source } from "../source.ts";
-import type { ConstantValue, PassedValue, Primitive } from "./constants.ts";
+import type { CellPlace, LiveCell, Source } from "../source.ts";
+import type { ConstantValue, PassedValue, Primitive, UninitializedValue } from "./constants.ts";
 import type { GraphNumber, NumberValue } from "./number_value.ts";
 
 export {
@@ -34,6 +34,8 @@ export {
   primitive,
   TRUE,
   UNDEFINED,
+  UNINITIALIZED,
+  UninitializedValue,
 } from "./constants.ts";
 
 /** Any value that a register can hold. */
@@ -46,13 +48,6 @@ export type Value =
   | ObjectValue
   | CellValue
   | EnumeratorValue;
-
-/** The "not yet initialised" marker of variables. */
-export class UninitializedValue {
-  readonly kind = "uninitialized";
-}
-
-export const UNINITIALIZED: UninitializedValue = new UninitializedValue();
 
 /**
  * A primitive that is known only after the graph has run: the result of a tensor's `item()`, and values derived from
@@ -494,21 +489,6 @@ export class ObjectValue {
   /** Whether the prototype was replaced in the trace. */
   prototypeChanged = false;
 }
-
-/** The place of the contents of a cell that exists outside of the trace. */
-export type CellPlace =
-  /** A captured variable of a user's function. */
-  | { readonly kind: "live"; readonly cell: LiveCell }
-  /** An object of generated code whose property `v` is the content. */
-  | { readonly kind: "box"; readonly cell: LiveCell; readonly source: Source }
-  /** The captured variable of a function that may differ in the next call. */
-  | {
-    readonly kind: "captured";
-    readonly cell: LiveCell;
-    readonly source: Source;
-    readonly base: Source;
-    readonly index: number;
-  };
 
 /** A variable that closures share. */
 export class CellValue {
