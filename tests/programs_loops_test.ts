@@ -1,14 +1,14 @@
 /** Loops that continue after graph breaks. */
 import { assert, assertEquals } from "@std/assert";
 import { compile, compiler, type Tensor, tensor } from "../mod.ts";
-import { begunLoops } from "./programs/begun_loops.ts";
+import { resumedLoops } from "./programs/resumed_loops.ts";
 import { elementsByNumber } from "./programs/elements_by_number.ts";
 import { growingLists, LONG_LOOPS } from "./programs/growing_lists.ts";
 import { largeCollections } from "./programs/large_collections.ts";
 import { longLists } from "./programs/long_lists.ts";
 import { register } from "./support/programs.ts";
 
-register(begunLoops, ["eager"], [3, 9, 17]);
+register(resumedLoops, ["eager"], [3, 9, 17]);
 register(growingLists, ["eager"], [5, 14]);
 register(elementsByNumber, ["eager"], [7]);
 register(largeCollections, ["eager"], [6, 15]);

@@ -10,7 +10,7 @@ import "../dates_test.ts";
 import "../promises_test.ts";
 import "../proxies_test.ts";
 import "../local_classes_test.ts";
-import "../begun_iterators_test.ts";
+import "../iterator_positions_test.ts";
 import "../same_objects_test.ts";
 import "../typed_arrays_test.ts";
 import "../generators_test.ts";

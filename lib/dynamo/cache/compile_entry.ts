@@ -41,7 +41,7 @@ import { type Interruption, Restart, SymbolicLimit } from "../trace/restart.ts";
 import { RepeatedCalls, type RepeatPlan } from "../repeats/memory.ts";
 import { OutputGraph } from "../trace/output_graph.ts";
 import { userFrames } from "../trace/positions.ts";
-import { refuseOutliving, refuseUsedHistories } from "../trace/begun_histories.ts";
+import { refuseOutliving, refuseUsedHistories } from "../trace/history_starts.ts";
 import { guardMemory } from "../trace/memory.ts";
 import { guardDistinctTensors } from "../trace/distinct_tensors.ts";
 import { guardWrites } from "../trace/written_memory.ts";

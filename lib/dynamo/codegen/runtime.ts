@@ -12,7 +12,7 @@ import { callInplace } from "../../tensor/eager.ts";
 import { empty } from "../../tensor/generated_functions.ts";
 import { noGrad, type RegionModes, throughRegions } from "../../tensor/modes.ts";
 import { modes, type Tensor } from "../../tensor/tensor.ts";
-export { forgetBegun, noteBegun, noteIterated, takeBegun } from "../functions/begun_iterators.ts";
+export { forgetBegun, noteBegun, noteIterated, takeBegun } from "../functions/iterator_positions.ts";
 
 const { setPrototypeOf } = Object;
 const { apply, getPrototypeOf } = Reflect;

@@ -51,7 +51,7 @@ import { readConstant, type Ways, writeConstant } from "./constant_forms.ts";
 import { guard as guardForm, line as lineForm, position, reason as reasonForm } from "./fact_forms.ts";
 import { type ByNumber, Lines, Places, source as sourceForm } from "./place_forms.ts";
 import { layoutOfBuiltins } from "./builtin_paths.ts";
-import { beginAgain } from "./begun_again.ts";
+import { recreateState } from "./recreated_states.ts";
 import { Differs } from "./function_places.ts";
 import { type FreeNumbers, readJournal, type TracedCall, writeJournal } from "./journal.ts";
 import { heldTensors, readHeld, writeHeld } from "./held_tensors.ts";
@@ -344,7 +344,7 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
   const { objects: found, isExact } = readJournal(
     form.journal ?? null,
     call,
-    (beginning) => beginAgain(unit, beginning),
+    (beginning) => recreateState(unit, beginning),
   );
   const objects = listIn(form.objects).map((each) => found[numberIn(each)]);
   const lines = new Lines();

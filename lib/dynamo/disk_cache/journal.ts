@@ -17,7 +17,7 @@ import { isChanging } from "../cache/automatic_dynamic.ts";
 import type { Plain } from "../../base/recording.ts";
 import { isOfIdentity } from "../../base/own_sources.ts";
 import { types } from "node:util";
-import { begunAt } from "../functions/begun_iterators.ts";
+import { begunAt } from "../functions/iterator_positions.ts";
 import { cellOfBox, isVariable } from "../resume/cells.ts";
 import type { LiveCell } from "../frame/info.ts";
 import { isLiveCell } from "./place_forms.ts";

@@ -13,7 +13,7 @@ import { installedName } from "../../tensor/methods.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
-import { begunAt, begunIndex } from "../functions/begun_iterators.ts";
+import { begunAt, begunIndex } from "../functions/iterator_positions.ts";
 import { markOf } from "../cache/dimension_marks.ts";
 import { modelNumber } from "../functions/knowledge.ts";
 import { type FunctionMark, markOfFunction } from "../functions/marks.ts";

@@ -3,7 +3,14 @@
  * code returns what the tracer read there, and runs no user code.
  */
 import { types } from "node:util";
-import { itemAt, keysLeft, kindsLeft, nextKind, placeAt, valuesLeft } from "../functions/begun_iterators.ts";
+import {
+  itemAt,
+  keysLeft,
+  kindsLeft,
+  nextKind,
+  placeAt,
+  valuesLeft,
+} from "../functions/iterator_positions.ts";
 import { BUILTIN_VARIABLES } from "../functions/builtin_objects.ts";
 import { hasKey, keysOf, membersOf, sizeOf, valueAtKey, valuesOf } from "../../base/collections.ts";
 import { invariant } from "../../base/errors.ts";

@@ -17,7 +17,7 @@ import { checkPlain, resumedBody } from "./resumed_body.ts";
 import { type Continuation, planResume, type ResumePlan, type TracedPlan } from "./resume_plan.ts";
 import { asyncCall, asyncGeneratorOf, generatorOf, type Waiting, waiting } from "./suspension.ts";
 import type { Frame } from "../trace/interpreter.ts";
-import { isOfLoop } from "../trace/begun_iteration.ts";
+import { isOfLoop } from "../trace/resumed_iteration.ts";
 import { modesAt } from "../trace/region_modes.ts";
 import { handlerOf } from "../trace/resumable.ts";
 import { Unit } from "../cache/unit.ts";

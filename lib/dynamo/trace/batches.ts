@@ -20,7 +20,7 @@ import type { Dim } from "../../sym/expr.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { constant, isCallable, NULL, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { gradientsAsked } from "./asked_gradients.ts";
-import { beginHistory } from "./begun_histories.ts";
+import { beginHistory } from "./history_starts.ts";
 import {
   type CallRequest,
   type CallResult,

@@ -28,7 +28,7 @@ import { heldTensor } from "./held_tensor.ts";
 import { bytesObject, numbersObject } from "./memory.ts";
 import { dataOf, type Maker, ofBytes, ofNumbers } from "./tensor_data.ts";
 import { knownElements } from "./typed_elements.ts";
-import { beginHistory } from "./begun_histories.ts";
+import { beginHistory } from "./history_starts.ts";
 import { callOp } from "./tensor_ops.ts";
 import { refusing, tracedOps } from "./traced_ops.ts";
 

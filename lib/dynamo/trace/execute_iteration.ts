@@ -3,7 +3,7 @@
  * as the program requests.
  */
 import { breakGraph } from "../break_reasons.ts";
-import { isOfLoop, nextOfBegun } from "./begun_iteration.ts";
+import { isOfLoop, nextOfResumed } from "./resumed_iteration.ts";
 import type { InstructionOf } from "../bytecode/instruction.ts";
 import {
   constant,
@@ -72,7 +72,7 @@ export function executeIteratorNext(step: Step, instruction: InstructionOf<"iter
     frame.registers[instruction.value] = item ?? UNDEFINED;
     return step.next();
   }
-  const begun = nextOfBegun(m, iterator, method);
+  const begun = nextOfResumed(m, iterator, method);
   if (begun !== undefined) {
     frame.registers[instruction.done] = constant(begun === null);
     frame.registers[instruction.value] = begun ?? UNDEFINED;

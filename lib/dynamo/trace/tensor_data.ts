@@ -12,7 +12,7 @@ import type { SourceReader } from "../guards/reader.ts";
 import { callIn } from "../variables/host_number.ts";
 import { type NumberLeaf, relyOnWholeness, specializeNumber } from "../variables/numbers.ts";
 import { type BytesObject, type Value } from "../variables/value.ts";
-import { beginHistory } from "./begun_histories.ts";
+import { beginHistory } from "./history_starts.ts";
 import { allElements } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { knownSize, numbersObject, originOf, sizeOf } from "./memory.ts";

@@ -22,7 +22,7 @@ import { enumerableKeys } from "./object_keys.ts";
 import { DEFINED, ofLayout, readTensorProperty } from "./tensor_properties.ts";
 import { refusing, tracedOps } from "./traced_ops.ts";
 import { constantTensor } from "./creation.ts";
-import { beginHistory } from "./begun_histories.ts";
+import { beginHistory } from "./history_starts.ts";
 import { tapGradient } from "./gradient_taps.ts";
 import { callOp } from "./tensor_ops.ts";
 import { itemOf } from "./graph_numbers.ts";

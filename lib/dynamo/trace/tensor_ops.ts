@@ -42,7 +42,7 @@ import {
   type Resolved,
 } from "./op_rule.ts";
 import { runsOnHost } from "../../ops/host_parts.ts";
-import { beginHistory, keepHistories } from "./begun_histories.ts";
+import { beginHistory, keepHistories } from "./history_starts.ts";
 import { normalForm } from "./node_arguments.ts";
 import { clampedByNumbers } from "./number_bounds.ts";
 import { isUntracked } from "./region_modes.ts";

@@ -4,7 +4,7 @@
  */
 import { types } from "node:util";
 import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
-import { begunAt } from "../functions/begun_iterators.ts";
+import { begunAt } from "../functions/iterator_positions.ts";
 import { inherits } from "../functions/modules.ts";
 import { BYTES_CLASSES, bytesClass, bytesPlace } from "../guards/bytes.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";

@@ -4,7 +4,7 @@
  */
 import { breakGraph } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
-import { nextOfBegun } from "../begun_iteration.ts";
+import { nextOfResumed } from "../resumed_iteration.ts";
 import { answerAbout } from "../changing_keys.ts";
 import {
   constant,
@@ -267,7 +267,7 @@ export function addCollections(table: ModelTable): void {
   for (const next of LIST_NEXTS) {
     if (typeof next !== "function") continue;
     table.call(next, (m, { callee, self }) => {
-      const begun = nextOfBegun(m, self, callee);
+      const begun = nextOfResumed(m, self, callee);
       if (begun !== undefined) return iteratorResult(m, begun ?? UNDEFINED, begun === null);
       if (self.kind !== "object" || self.exotic.kind !== "listIterator") {
         return breakGraph(self.kind === "object" && self.real ? "begunIterator" : "iterator");

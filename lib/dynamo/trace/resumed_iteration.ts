@@ -12,7 +12,7 @@ import {
   nextKind,
   placeAt,
   valuesLeft,
-} from "../functions/begun_iterators.ts";
+} from "../functions/iterator_positions.ts";
 import { types } from "node:util";
 import { breakGraph } from "../break_reasons.ts";
 import { isChanged } from "../codegen/effects.ts";
@@ -31,7 +31,7 @@ interface Begun {
 /**
  * The next item of a loop's iterator that an earlier graph has started; null at the end, undefined for other values.
  */
-export function nextOfBegun(m: Interpreter, iterator: Value, method: Value): Value | null | undefined {
+export function nextOfResumed(m: Interpreter, iterator: Value, method: Value): Value | null | undefined {
   if (iterator.kind !== "object" || iterator.exotic.kind !== "opaque") return undefined;
   const { exotic: { begun: state }, real, source } = iterator;
   const position = state && real ? begunAt(real) : undefined;

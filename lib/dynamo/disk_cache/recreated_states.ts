@@ -13,7 +13,7 @@ import type { NotedBeginning } from "./noted_reads.ts";
 import { isPlainTensor } from "./shapes.ts";
 
 /** Creates a state if none exists. Throws Differs if that would run code or getters of the program. */
-export function beginAgain({ earlyStates }: Unit, { optimizer, param, group }: NotedBeginning): void {
+export function recreateState({ earlyStates }: Unit, { optimizer, param, group }: NotedBeginning): void {
   if (!(optimizer instanceof PerParameter) || !isPlainTensor(param)) throw new Differs("another optimizer");
   const plain = Object.values(Object.getOwnPropertyDescriptors(group)).every((found) => "value" in found);
   const own = Object.getPrototypeOf(group) === Object.prototype &&

@@ -9,7 +9,7 @@ import {
   noteBegun,
   takeBegun,
   valuesLeft,
-} from "../lib/dynamo/functions/begun_iterators.ts";
+} from "../lib/dynamo/functions/iterator_positions.ts";
 import { randomNumbers, testSeed } from "./support/sampling.ts";
 
 Deno.test("the remaining items of a collection are known while entries are added and removed", () => {

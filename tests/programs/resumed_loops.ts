@@ -71,7 +71,7 @@ const changingMap = (how: (map: Map<number, Tensor>, i: number) => void): Loop =
   return [y, ...own.keys(), ...own.values()];
 };
 
-export const begunLoops: Corpus = {
+export const resumedLoops: Corpus = {
   "values, positions and both": (w) =>
     show(w, (list, y) => {
       for (const x of list) {
