@@ -64,7 +64,7 @@ export type { BackwardArguments, NamedBackward } from "./tensor/backward_argumen
 export type { AtLeast } from "./tensor/free_forms.ts";
 export type { TensorMethods } from "./tensor/generated_methods.ts";
 export type { Tensors } from "./tensor/higher_order.ts";
-export type { Element, RealElement } from "./tensor/host.ts";
+export type { Element, NestedElements, RealElement } from "./tensor/host.ts";
 export type { IndexArgument, IndexItem, SliceIndex } from "./tensor/index_syntax.ts";
 export type { Generator, GeneratorState, RandomKeys } from "./tensor/random.ts";
-export type { ConversionOptions, NestedElements, Tolerances } from "./tensor/tensor_options.ts";
+export type { ConversionOptions, Tolerances } from "./tensor/tensor_options.ts";

@@ -3,8 +3,8 @@
  * the class itself. Implemented in `descriptions.ts`.
  */
 import type { DType } from "../base/dtype.ts";
-import type { Element } from "./host.ts";
-import type { DataOf, NestedElements, TensorOptions, Tolerances } from "./tensor_options.ts";
+import type { Element, NestedElements } from "./host.ts";
+import type { DataOf, TensorOptions, Tolerances } from "./tensor_options.ts";
 
 /** Options of `nonzeroStatic`: the number of indices. */
 export interface NonzeroStaticOptions {

@@ -25,7 +25,7 @@ import { hasComplexNumbers, numberTensor, withComplexTensors } from "./complex_n
 import { composedPlan } from "./composed_plan.ts";
 import { onDefaultDevice } from "./default_device.ts";
 import { concrete, contiguousLayout, layoutOf } from "./layout.ts";
-import { type Element, readElements, writeElements } from "./host.ts";
+import { type Element, type NestedElements, readElements, writeElements } from "./host.ts";
 import { runInplace } from "./inplace.ts";
 import { ambient, noGrad, type ResolvedCall } from "./modes.ts";
 import { OpCall, type OpResult } from "./op_call.ts";
@@ -49,7 +49,6 @@ import { makePlan } from "./recorded_plan.ts";
 import { runInto } from "./run.ts";
 import { allocateStorage, isShapesOnly, Storage, watchAllocations } from "./storage.ts";
 import { autograd, isTensor, modes, recordsGrad, Tensor, viewOf } from "./tensor.ts";
-import type { NestedElements } from "./tensor_options.ts";
 import { movedTo } from "./transfer.ts";
 import { receiverOf, subclasses, withoutSubclasses } from "./tensor_subclass.ts";
 

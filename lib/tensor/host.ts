@@ -10,13 +10,15 @@ import type { MemoryPiece } from "../loops/device.ts";
 import { pairsMeta } from "../ops/complex/views.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { deviceNamed, type Storage } from "./storage.ts";
-import type { NestedElements } from "./tensor_options.ts";
 
 /** A real element as a JavaScript value. int64 is a number where that is exact, else a bigint. */
 export type RealElement = number | bigint | boolean;
 
 /** An element as a JavaScript value. */
 export type Element = RealElement | Complex;
+
+/** Elements of a tensor as nested arrays; a 0-d tensor's is its element. */
+export type NestedElements = Element | NestedElements[];
 
 /** The parts of a tensor that reading elements needs. */
 interface Readable {

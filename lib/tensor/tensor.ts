@@ -29,6 +29,7 @@ import {
   type Element,
   elementAt,
   elementReader,
+  type NestedElements,
   nestedElements,
   readElements,
   readElementsLater,
@@ -42,7 +43,7 @@ import { installMethods, refuseBrackets, refuseData } from "./methods.ts";
 import { tensorText } from "./print.ts";
 import { LateBound, type TensorRuntime } from "./runtime.ts";
 import { isShapesOnly, Storage } from "./storage.ts";
-import type { ConversionOptions, NestedElements } from "./tensor_options.ts";
+import type { ConversionOptions } from "./tensor_options.ts";
 
 const dispatch = new LateBound<TensorRuntime<Tensor>>("eager dispatch");
 const tape = new LateBound<AutogradRuntime<Tensor>>("autograd");

@@ -5,9 +5,6 @@ import type { DType, HostArray } from "../base/dtype.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Element } from "./host.ts";
 
-/** Elements of a tensor as nested arrays; a 0-d tensor's is its element. */
-export type NestedElements = Element | NestedElements[];
-
 /** Tolerances of closeness: |self − other| ≤ atol + rtol·|other|; whether two NaN are close. */
 export interface Nearness {
   /** Tolerance relative to the expected element; default 1e-5. */
