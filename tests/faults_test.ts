@@ -9,7 +9,7 @@ import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { HostBlock, HostMemory } from "../backends/cpu/host_memory.ts";
 import { MemoryPool } from "../backends/cpu/memory_pool.ts";
-import { withNativeFallback } from "../backends/cpu/native_fallback.ts";
+import { withNativeFallback } from "../backends/cpu/tiered_program.ts";
 import { counters, logs } from "../lib/base/logs.ts";
 import { findDevice, OutOfMemory, registerDevice } from "../lib/loops/device.ts";
 import {

@@ -12,8 +12,7 @@ import { shipEntries } from "../../lib/base/shipped_entries.ts";
 import { shipped } from "../../lib/written/shipped.ts";
 import { writeAtomically } from "../../lib/base/atomic_files.ts";
 import { cacheDirectory, removeIfThere } from "./cache_directory.ts";
-import { sealed, unsealed } from "./sealed_files.ts";
-import { folderFault, isOwn } from "./trust.ts";
+import { folderFault, isOwn, sealed, unsealed } from "./trust.ts";
 
 const MAGIC = "dyn-entry-1\n";
 const encoder = new TextEncoder(), decoder = new TextDecoder();

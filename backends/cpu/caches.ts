@@ -46,9 +46,6 @@ let cacheBytes: number | undefined;
 export function isFar(block: HostBlock): boolean {
   const { away, size } = block;
   block.away = 0;
-  cacheBytes ??= Math.min(
-    preferringOwnBuiltins(lastCacheBytes),
-    navigator.hardwareConcurrency * CORE_BYTES,
-  );
+  cacheBytes ??= Math.min(preferringOwnBuiltins(lastCacheBytes), navigator.hardwareConcurrency * CORE_BYTES);
   return size >= cacheBytes / LARGE && away + size > cacheBytes / OTHERS;
 }

@@ -78,9 +78,7 @@ function numbered(sizes: readonly Sym[]): Symbols {
 /** A size of a program that exists only as code; the symbol has no other meaning. */
 function sizeSymbol(n: number): Sym {
   const refuse = () => {
-    throw new InternalError(
-      `Expected no condition on the sizes of compiled code but found one on n${n}`,
-    );
+    throw new InternalError(`Expected no condition on the sizes of compiled code but found one on n${n}`);
   };
   return symbol(`n${n}`, { kind: "size", decider: { hintOf: refuse, assume: refuse } }, [0, Infinity]);
 }

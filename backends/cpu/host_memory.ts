@@ -39,10 +39,7 @@ export class HostMemory extends Findable implements BlockMemory<HostBlock> {
   readonly byteLength: number;
   readonly block: HostBlock;
 
-  constructor(
-    readonly device: DeviceName,
-    bytes: ArrayBuffer | HostBlock,
-  ) {
+  constructor(readonly device: DeviceName, bytes: ArrayBuffer | HostBlock) {
     super();
     this.block = bytes instanceof HostBlock ? bytes : new HostBlock(new Uint8Array(bytes));
     this.byteLength = this.block.uint8.byteLength;

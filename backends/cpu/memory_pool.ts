@@ -8,7 +8,7 @@ import { isGranted } from "../../lib/base/permissions.ts";
 import { BlockPool } from "../memory/block_pool.ts";
 import { sizeClass } from "../memory/size_class.ts";
 import { HostBlock, HostMemory } from "./host_memory.ts";
-import { TensorHeap } from "../wasm/heap.ts";
+import { TensorHeap } from "../wasm/memory.ts";
 import { wasmPool } from "../wasm/threads.ts";
 import { adviseHugePages, discardPages, hostPages, releasePages } from "./host_pages.ts";
 

@@ -27,9 +27,8 @@ import {
 import { Claim } from "./build_claim.ts";
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { uniqueSuffix } from "../../lib/base/atomic_files.ts";
-import { sealed, unsealed } from "./sealed_files.ts";
+import { isOwn, sealed, unsealed } from "./trust.ts";
 import { requireToolchain, type Toolchain } from "./toolchain.ts";
-import { isOwn } from "./trust.ts";
 
 /** A shared library to build. */
 export interface Source {

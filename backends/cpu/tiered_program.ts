@@ -5,22 +5,30 @@
  *
  * The C++ text, which is the key of native code in the cache, is printed after the first result: printing takes as long
  * as writing the WebAssembly.
+ *
+ * A call that does not fit into WebAssembly's memory reports this before it has any effect, then waits for native code
+ * and runs entirely there.
  */
 import { preferringOwnBuiltins, restoresAsLoaded } from "../../lib/base/own_builtins.ts";
 import { config } from "../../lib/base/config.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import { areDeterministicAlgorithmsEnabled } from "../../lib/base/precision.ts";
-import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
+import { type CompiledProgram, OutOfMemory, type ProgramCall } from "../../lib/loops/device.ts";
 import type { Plain } from "../../lib/base/recording.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import type { WasmForm } from "../wasm/form.ts";
 import { formOf, runnable, wasmSource } from "../wasm/program.ts";
 import { requestLibraries, type Ticket } from "./background.ts";
 import { type ClassCode, writeCode } from "./class_code.ts";
-import { linkNative, preparedOf, type PreparedProgram, prepareProgram } from "./native_program.ts";
+import {
+  compileNative,
+  linkNative,
+  preparedOf,
+  type PreparedProgram,
+  prepareProgram,
+} from "./native_program.ts";
 import { findLibraries } from "./object_cache.ts";
-import { withNativeFallback } from "./native_fallback.ts";
-import { type AbsentCompiler, toolchainIfKnown } from "./toolchain.ts";
+import { type AbsentCompiler, toolchainIfKnown, toolchainStatus } from "./toolchain.ts";
 
 /** The clock as loaded, which programs may replace. */
 const now = performance.now.bind(performance);
@@ -250,4 +258,29 @@ export class TieredProgram implements CompiledProgram {
     this.#note("compiled", () => `native code after ${this.#since()}, ${this.#calls} calls`);
     return { kind: "settled" };
   }
+}
+
+/** The WebAssembly form of a program, with native code for calls that do not fit. */
+export function withNativeFallback(program: () => Program, wasm: CompiledProgram): CompiledProgram {
+  let native: CompiledProgram | undefined;
+  return {
+    get source() {
+      return wasm.source;
+    },
+    language: wasm.language,
+    kernelCount: wasm.kernelCount,
+    run(call) {
+      try {
+        return wasm.run(call);
+      } catch (thrown) {
+        if (!(thrown instanceof OutOfMemory) || toolchainStatus().kind !== "ready") throw thrown;
+        logs.emit(
+          "tiers",
+          () => `${program().name}: native code, since WebAssembly has no room for its operands`,
+        );
+        native ??= compileNative(program());
+        return native.run(call);
+      }
+    },
+  };
 }

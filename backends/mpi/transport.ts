@@ -224,9 +224,7 @@ class MpiConnection implements Connection {
   start(call: GroupCall): Pending {
     const { kind, dtype, op, peer, tag, count, send, receive, inBackground, isAttended } = call;
     if (this.broken !== null) {
-      throw new DistributedError(
-        `Expected a usable group but found one in which ${this.broken}`,
-      );
+      throw new DistributedError(`Expected a usable group but found one in which ${this.broken}`);
     }
     if (count > MOST) throw new DistributedError(`Expected at most ${MOST} elements but found ${count}`);
     const words = this.#words;

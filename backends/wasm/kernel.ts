@@ -15,8 +15,7 @@ import { cast } from "./casts.ts";
 import { FunctionBody } from "./function_body.ts";
 import type { Bounds } from "../../lib/codegen/value_bounds.ts";
 import { isWide, Lanes, type LaneValue, partOf, type Parts, type Room, vectorsOf } from "./lanes.ts";
-import { writeLoop } from "./loops.ts";
-import { isFour, type Place, type StatementWriter } from "./place.ts";
+import { isFour, type Place, type StatementWriter, writeLoop } from "./loops.ts";
 import { plain } from "./straight_line.ts";
 import { JOB_PARAMS } from "./pool.ts";
 
@@ -150,10 +149,7 @@ export class KernelWriter implements StatementWriter {
     return cast(lanes, { type: dtype, parts, equal }, { to: type, four });
   }
 
-  #load(
-    { buffer, index, dtype: type }: Statement & { readonly kind: "load" },
-    place: Place,
-  ): LaneValue {
+  #load({ buffer, index, dtype: type }: Statement & { readonly kind: "load" }, place: Place): LaneValue {
     const { body } = this, step = this.at.step(index, place.axis), dtype = this.at.dtype(buffer);
     const address = () => this.at.push(buffer, index), same = step === 0 || place.width === "equal";
     if (same || place.width === "one") {

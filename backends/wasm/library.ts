@@ -97,12 +97,7 @@ function runProducts(pool: JobPool, operands: Placed, accumulate: boolean): void
   const { m, n, batch, byRow, width, bands } = bandsOf(operands, pool.threads);
   const k = size(a, -1), units = batch * bands;
   const words = new Int32Array(pool.memory.memory.buffer, free, productWords(operands, pool.threads));
-  const [aRow, bColumn, outRow, outColumn] = [
-    stride(a, -2),
-    stride(b, -1),
-    stride(out, -2),
-    stride(out, -1),
-  ];
+  const [aRow, bColumn, outRow, outColumn] = [stride(a, -2), stride(b, -1), stride(out, -2), stride(out, -1)];
   words.set([aRow, stride(a, -1), stride(b, -2), bColumn, outRow, outColumn, k, accumulate ? 1 : 0]);
   let next = PRODUCT_FIELDS.length;
   const lead = out.shape.slice(0, -2);

@@ -86,11 +86,7 @@ function operandsOf(
 }
 
 /** Returns the data shared by calls of these sizes. */
-export function runOf(
-  pool: JobPool,
-  { frame: program, steps }: LoadedCode,
-  given: readonly number[],
-): Run {
+export function runOf(pool: JobPool, { frame: program, steps }: LoadedCode, given: readonly number[]): Run {
   const sizes = [...given], placed = place(program, sizes, pool.memory.base);
   let bytes = 0;
   const starts = steps.map((step) => {
@@ -127,11 +123,7 @@ export function runOf(
 }
 
 /** Bytes of scratch memory that the library calls of a program need. */
-function scratchOf(
-  pool: JobPool,
-  steps: readonly Step[],
-  shaped: (view: BufferView) => Shaped,
-): number {
+function scratchOf(pool: JobPool, steps: readonly Step[], shaped: (view: BufferView) => Shaped): number {
   return steps.reduce((most, step) => {
     if (step.kind !== "extern") return most;
     const operands = { inputs: step.inputs.map(shaped), outputs: step.outputs.map(shaped) };

@@ -22,11 +22,9 @@ import { webGpuTarget } from "./target.ts";
 import { type ProgramContext, WebGpuProgram } from "./program.ts";
 import { Pipelines } from "./pipelines.ts";
 import { mayStartThreads } from "./compile_threads.ts";
-import { CommandQueue } from "./queue.ts";
+import { CommandQueue, DispatchTimer, Recordings, TIMESTAMPS } from "./queue.ts";
 import { Readback, Receipts, RefusedWork } from "./readback.ts";
-import { Recordings } from "./recordings.ts";
 import { compileSource } from "./source_kernel.ts";
-import { DispatchTimer, TIMESTAMPS } from "./timing.ts";
 
 /** Properties of the adapter in use. */
 export interface AdapterDescription {

@@ -127,9 +127,7 @@ class PatchPrinter {
       w.line(`let line${i} = slot${i} / ${wide};`);
       w.line(`let y${i} = top + line${i} / ${across} - ${py};`);
       w.line(`let x${i} = left + (line${i} % ${across}) * ${RUN} + slot${i} % ${wide} - ${px};`);
-      w.line(
-        `let in${i} = u32(y${i}) < u32(${w.index(height)}) && u32(x${i}) < u32(${w.index(width)});`,
-      );
+      w.line(`let in${i} = u32(y${i}) < u32(${w.index(height)}) && u32(x${i}) < u32(${w.index(width)});`);
       w.line(
         `let at${i} = ${w.index(input.offset)} + image * ${w.index(ofImage)} + y${i} * ${w.index(line)} + ` +
           `x${i} * ${w.index(step)};`,

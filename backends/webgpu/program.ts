@@ -16,9 +16,7 @@ import type { Shader } from "./print/entry.ts";
 import { type CallPlaces, writeParameters } from "./print/parameters.ts";
 import { inputsToPack, shaderOf } from "./shaders.ts";
 import type { Pipelines } from "./pipelines.ts";
-import type { CommandQueue } from "./queue.ts";
-import type { Commands, PlacedDispatch, Recordings } from "./recordings.ts";
-import type { DispatchTimer } from "./timing.ts";
+import type { CommandQueue, Commands, DispatchTimer, PlacedDispatch, Recordings } from "./queue.ts";
 
 /** Number of bind groups that a stage caches, and of parameter words that a program caches. */
 const KEPT_BIND_GROUPS = 64;

@@ -249,11 +249,7 @@ export class Readback {
   }
 
   /** Copies must start and end at multiples of 4; calls `part` for pieces that fit a staging buffer. */
-  #inParts(
-    offset: number,
-    length: number,
-    part: (from: number, into: Uint8Array) => void,
-  ): Uint8Array {
+  #inParts(offset: number, length: number, part: (from: number, into: Uint8Array) => void): Uint8Array {
     const { start, end } = aligned(offset, length);
     const all = new Uint8Array(end - start);
     for (let from = start; from < end; from += STAGING_BYTES) {

@@ -84,9 +84,7 @@ export class RowTiles {
     const { w } = this, { features, together } = this.setting, { stage } = rowTileVectors(features, together);
     // Arrays of arrays whose first index is constant in products: the runtime checks the second one once for all depths
     w.line(`var<workgroup> stage: array<array<vec4f, ${WIDTH}>, ${stage / WIDTH}>;`);
-    w.line(
-      `var<workgroup> made: array<array<array<vec4f, ${GROUPS}>, ${DEPTH}>, ${together / DEPTH}>;`,
-    );
+    w.line(`var<workgroup> made: array<array<array<vec4f, ${GROUPS}>, ${DEPTH}>, ${together / DEPTH}>;`);
   }
 
   /** Writes the offsets of matrices, and the position of a thread. */
@@ -327,9 +325,7 @@ export class RowTiles {
       const column = `(tx + ${c * ACROSS}) * 4`;
       if (inVectors && across === 1) {
         w.line(`if (${column} < ${features}) {`);
-        w.line(
-          bindings.storeFour(view.buffer, `${start} + ${column}`, vectorOf((part) => element(c, part))),
-        );
+        w.line(bindings.storeFour(view.buffer, `${start} + ${column}`, vectorOf((part) => element(c, part))));
         w.line("}");
         continue;
       }

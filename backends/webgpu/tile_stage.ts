@@ -201,10 +201,7 @@ export class TileStage {
     const { count, side, depth: step } = this.setting, { depth: size } = this.job;
     const isWhole = (size: Dim | string, by: number) =>
       !this.w.setting.ofAnySize && typeof size === "number" && size > 0 && size % by === 0;
-    return [
-      ...isWhole(count, side) ? [] : [`in_${other}`],
-      ...isWhole(size, step) ? [] : [`in_${depth}`],
-    ];
+    return [...isWhole(count, side) ? [] : [`in_${other}`], ...isWhole(size, step) ? [] : [`in_${depth}`]];
   }
 
   /** The vectors of a part: one, or those of a block. */

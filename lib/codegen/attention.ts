@@ -101,11 +101,7 @@ function fusedChain(
 type Softmax = Pick<AttentionWeights, "score" | "factor" | "maximum" | "sum" | "finish">;
 
 /** Weights as exp(score − maximum) · factors, some of which are constant along a row. */
-function softmaxOf(
-  found: RowValues,
-  product: ValueId,
-  weight: ValueId | undefined,
-): Softmax | undefined {
+function softmaxOf(found: RowValues, product: ValueId, weight: ValueId | undefined): Softmax | undefined {
   const [maximum, sum, another] = found.reductions;
   if (maximum?.op !== "max" || sum?.op !== "sum" || another || weight === undefined) return undefined;
   const shifted = operandsOf(found, sum.value, "exp")?.[0], parts = operandsOf(found, shifted, "sub");

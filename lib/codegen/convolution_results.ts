@@ -15,10 +15,7 @@ import { sideBySide } from "./split_products.ts";
 
 /** Records the body of such loops, which stores each result once or, if it `repeats`, more often; returns their axes. */
 interface ResultLoops {
-  readonly record: (
-    o: Recorder,
-    store: (at: readonly Dim[], value: Value) => void,
-  ) => readonly Axis[];
+  readonly record: (o: Recorder, store: (at: readonly Dim[], value: Value) => void) => readonly Axis[];
   readonly repeats?: boolean;
 }
 

@@ -107,11 +107,7 @@ function ofFilters(
 }
 
 /** Such a convolution in runs of rows. */
-function inRuns(
-  kernel: Convolution,
-  run: number,
-  kernelBuffers: number,
-): readonly Kernel[] {
+function inRuns(kernel: Convolution, run: number, kernelBuffers: number): readonly Kernel[] {
   const { call, inputs: [image, filter], outputs: [out] } = kernel;
   if (!image || !filter || !out) throw new InternalError("Expected the operands of a convolution");
   const [images = 1, channels = 1, height = 1, width = 1] = out.shape, [, , down, across] = filter.shape;

@@ -10,8 +10,7 @@ import { isPosition } from "../loops/ir.ts";
 import { axisOf, isFixed } from "./strip_mining.ts";
 import { sharesColumns, sharesRows } from "./grid.ts";
 import { replaceKernels } from "./kernels.ts";
-import { inLoops, nestOf } from "./nests.ts";
-import { isPure } from "./loop_fission.ts";
+import { inLoops, isPure, nestOf } from "./nests.ts";
 import type { Target } from "./target.ts";
 
 /** Flattens the loops of a program that workgroups share. */

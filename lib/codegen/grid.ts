@@ -4,18 +4,33 @@
  * axis; a workgroup computes a row if the body's own loops run along it. Invariant: the last loop of a grid is the fast
  * one, whose neighbours are neighbouring invocations. Points that run side by side in a workgroup all exist, and follow
  * the same control flow.
+ *
+ * Where some buffers are read contiguously across the fast axis, as in a transposed copy, an invocation computes
+ * squares of four by four elements: each such line is read as a vector into local memory, so that reads and writes of
+ * neighbouring invocations fill whole memory transactions.
  */
 import { hintOf } from "../sym/decide.ts";
-import type { BufferDecl, Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
-import { coefficientOf } from "../loops/nest.ts";
+import type { BufferDecl, Loop, LoopKernel, Program, Statement, ValueId } from "../loops/ir.ts";
+import { coefficientOf, loopOver, storeOf } from "../loops/nest.ts";
 import { isShareable, scansOf } from "../loops/scans.ts";
-import { accessesOf, allOf, storedBuffers } from "../loops/uses.ts";
-import { vec4Grid, vec4Reductions, vec4Shared } from "./vec4.ts";
+import { accessesOf, allOf, indirect, storedBuffers } from "../loops/uses.ts";
+import {
+  fits,
+  isPlain,
+  neighboursOf,
+  packsElements,
+  stripMineVec4,
+  vec4Grid,
+  vec4Reductions,
+  vec4Shared,
+} from "./vec4.ts";
 import { localsIn, type MakeLocal, replaceKernels } from "./kernels.ts";
 import { type Nest, nestOf } from "./nests.ts";
 import type { Grid, Target } from "./target.ts";
-import { transposedVec4 } from "./transposed_vec4.ts";
-import { type Dim, product } from "../sym/expr.ts";
+import { add, type Dim, mul, product, type Sym } from "../sym/expr.ts";
+import { nextId } from "../loops/value_types.ts";
+import { cloneStatement, renaming } from "./statement_list.ts";
+import { axisOf } from "./strip_mining.ts";
 
 /** Maps the kernels of a program to grids. */
 export function mapToGrid(program: Program, { grid }: Target): Program {
@@ -196,4 +211,71 @@ function sharedLengths(body: readonly Statement[]): readonly Dim[] {
     if (s.kind === "loop" && isShareable(s)) return [s.axis.size];
     return s.kind === "loop" || s.kind === "masked" ? sharedLengths(s.body) : [];
   });
+}
+
+const FOUR = [0, 1, 2, 3];
+
+/** Rewrites a grid for squares of elements; undefined if no access is contiguous along another axis. */
+function transposedVec4(
+  { loops, body }: Nest,
+  buffers: readonly BufferDecl[],
+  local: MakeLocal,
+): Nest | undefined {
+  const fast = loops.find((loop) => loop.vector) ?? loops.at(-1);
+  if (!fast || !isPlain({ ...fast, body }) || packsElements(body, buffers)) return undefined;
+  for (const across of loops) {
+    const made = across === fast ? undefined : squareOf({ fast, across, body }, local);
+    if (!made) continue;
+    const others = loops.filter((loop) => loop !== fast && loop !== across);
+    const quarters = [{ ...across, axis: made.across }, { ...fast, axis: made.fast }];
+    return { loops: [...others, ...quarters].map((loop) => ({ ...loop, vector: false })), body: made.body };
+  }
+  return undefined;
+}
+
+interface Square {
+  readonly fast: Loop["axis"];
+  readonly across: Loop["axis"];
+  readonly body: readonly Statement[];
+}
+
+function squareOf(
+  { fast, across, body }: { readonly fast: Loop; readonly across: Loop; readonly body: readonly Statement[] },
+  local: MakeLocal,
+): Square | undefined {
+  const along = stripMineVec4({ ...fast, body }),
+    both = along && stripMineVec4({ ...across, body: along.four.body });
+  if (!along || !both) return undefined;
+  const statements = both.four.body, line = along.four.axis.symbol, place = both.four.axis.symbol;
+  const neighbours = neighboursOf({ ...along.four, body: statements }), acrossIt = neighboursOf(both.four);
+  const transposed = statements.filter((s) =>
+    s.kind === "load" && neighbours.access(s.index) === "apart" && acrossIt.access(s.index) === "four" &&
+    indirect(s.index).length === 0
+  );
+  if (transposed.length === 0 || !statements.every((s) => transposed.includes(s) || fits(s, neighbours))) {
+    return undefined;
+  }
+  const kept = new Map(transposed.map((s) => [s, local("buffer" in s ? s.buffer : 0, 16)]));
+  let next = nextId(statements);
+  const reads = FOUR.map((at) => {
+    const lane = axisOf("t", 4);
+    const replace = (s: Sym) => s === line ? at : s === place ? lane.symbol : s;
+    const read = [...kept].flatMap(([load, to]): readonly Statement[] => {
+      const id = next++, names = { use: (id: ValueId) => id, define: () => id, replace };
+      return [cloneStatement(load, names), storeOf(to, add(lane.symbol, 4 * at), id)];
+    });
+    return loopOver(lane, read, { vector: true });
+  });
+  const writes = FOUR.map((at) => {
+    const lane = axisOf("l", 4);
+    const names = renaming(new Map(), () => next++, (s) => s === line ? lane.symbol : s === place ? at : s);
+    const write = statements.map((s) => {
+      const to = kept.get(s), given = cloneStatement(s, names);
+      return to === undefined || given.kind !== "load"
+        ? given
+        : { ...given, buffer: to, index: add(mul(lane.symbol, 4), at) };
+    });
+    return loopOver(lane, write, { vector: true });
+  });
+  return { fast: along.axis, across: both.axis, body: [...reads, ...writes] };
 }

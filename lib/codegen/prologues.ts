@@ -235,11 +235,7 @@ function prologueOf(kernel: LoopKernel, view: BufferView, input: number): Prolog
 }
 
 /** The counters of loops that walk a buffer in row-major order, for the element at a place. */
-function placesIn(
-  index: Dim,
-  axes: readonly Axis[],
-  place: Dim,
-): ReadonlyMap<Sym, Dim> | undefined {
+function placesIn(index: Dim, axes: readonly Axis[], place: Dim): ReadonlyMap<Sym, Dim> | undefined {
   const strided = axes.map((axis) => ({ axis, stride: coefficientOf(index, axis.symbol) ?? 0 }));
   const places = new Map<Sym, Dim>();
   let left = strided, step: Dim = 1;

@@ -72,10 +72,7 @@ export interface Search {
  * Returns the chain that starts at a product: with `whole`, as in a backward, it includes everything as large as the
  * scores; otherwise it ends at the first product of rows. Undefined if there is none.
  */
-export function chainFrom(
-  program: Program,
-  { at, whole, mentions }: Search,
-): Found | undefined {
+export function chainFrom(program: Program, { at, whole, mentions }: Search): Found | undefined {
   const { kernels, guard } = program, start = kernels[at];
   const scores = start?.kind === "extern" && !start.blocks ? scoresOf(start) : undefined;
   if (!scores) return undefined;

@@ -12,8 +12,7 @@ import { storeOf } from "../loops/nest.ts";
 import { valueTypes } from "../loops/value_types.ts";
 import { sharesRows } from "./grid.ts";
 import { type MakeTemporary, replaceWithTemporaries } from "./kernels.ts";
-import { inLoops, nestOf } from "./nests.ts";
-import { isPure } from "./loop_fission.ts";
+import { inLoops, isPure, nestOf } from "./nests.ts";
 import type { Grid, Target } from "./target.ts";
 
 /** Splits the kernels over few long rows of a program. */

@@ -20,7 +20,7 @@ import { mapStatements } from "../loops/map_statements.ts";
 import { coefficientOf, loopOver, substituteIndices } from "../loops/nest.ts";
 import { accessesOf } from "../loops/uses.ts";
 import { axisOf } from "./strip_mining.ts";
-import { isPure } from "./loop_fission.ts";
+import { isPure } from "./nests.ts";
 
 /** The rows of a batch of matrices. */
 export interface RowSpace {
@@ -174,10 +174,7 @@ function isDense({ offset, shape, strides }: BufferView, width: Dim): boolean {
 }
 
 /** The parallel loops around everything that walk all rows, and their body. */
-function outerLoops(
-  body: readonly Statement[],
-  { batch, rows }: RowSpace,
-): {
+function outerLoops(body: readonly Statement[], { batch, rows }: RowSpace): {
   readonly axes: readonly Axis[];
   readonly before: readonly Statement[];
   readonly body: readonly Statement[];

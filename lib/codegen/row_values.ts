@@ -95,11 +95,7 @@ export class RowValues {
   }
 
   /** Values as statements in terms of given ones, and their stores; undefined if they read anything else. */
-  piece(
-    value: ValueId,
-    given: readonly ValueId[],
-    stores: readonly Store[] = [],
-  ): Piece | undefined {
+  piece(value: ValueId, given: readonly ValueId[], stores: readonly Store[] = []): Piece | undefined {
     const body = this.statements([value, ...stores.map((s) => s.value)], given);
     return body && { body: [...body, ...stores], value };
   }

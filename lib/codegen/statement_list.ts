@@ -24,10 +24,7 @@ interface Combining {
 
 /** Builds statements with fresh ids. */
 export class StatementList {
-  constructor(
-    readonly out: Statement[],
-    readonly fresh: (dtype: ValueType) => ValueId,
-  ) {}
+  constructor(readonly out: Statement[], readonly fresh: (dtype: ValueType) => ValueId) {}
 
   constant(value: number | bigint | boolean, dtype: ValueType): ValueId {
     const id = this.fresh(dtype);

@@ -2,17 +2,22 @@
  * Maps loops to threads: marks the loops that a team divides, with an estimate of the work by which a device decides
  * whether this pays off. Each kernel has one nest. Invariant: divided iterations are independent, so results do not
  * depend on the number of threads.
+ *
+ * Full reductions are first split into chunks: one kernel stores the results of the chunks, and another combines them
+ * in order. That comes after vector loops are chosen; the chunks follow from the sizes alone, so that every printer, on
+ * any number of threads, combines in the same order.
  */
-import { add, boundsOf, type Dim, mul, product } from "../sym/expr.ts";
-import type { Loop, LoopKernel, Program, Statement } from "../loops/ir.ts";
+import { add, boundsOf, type Dim, floorDiv, max, mul, product } from "../sym/expr.ts";
+import { isPosition, type Loop, type LoopKernel, type Program, type Statement } from "../loops/ir.ts";
 import { cachedAnalysis, cachedRewrite } from "../loops/canonical_form.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { collides } from "../loops/uses.ts";
 import { disjointSums } from "./disjoint_sums.ts";
-import { lengthOf, stripMine } from "./strip_mining.ts";
-import { replaceKernels } from "./kernels.ts";
-import { isPure } from "./loop_fission.ts";
+import { isFixed, lengthOf, stripMine } from "./strip_mining.ts";
+import { replaceKernels, replaceWithTemporaries } from "./kernels.ts";
+import { isPure } from "./nests.ts";
 import type { Target, ThreadSharing } from "./target.ts";
+import { type CutReduction, inTwo } from "./grid_reductions.ts";
 
 /** Iterations of an outermost loop that keep all threads busy. */
 const MANY = 64;
@@ -88,4 +93,45 @@ function workOf(body: readonly Statement[]): Dim {
     else if (s.kind === "scalar") total = add(total, SCALAR_OPS[s.op].weight);
   }
   return total;
+}
+
+/** Elements of a chunk. */
+const CHUNK = 32768;
+
+/** Splits the full reductions of a program. */
+export function chunkedReductions(program: Program): Program {
+  return replaceWithTemporaries(program, (kernel, temporary) => {
+    const found = kernel.kind === "loops" ? chunkedReduction(kernel) : undefined;
+    return found ? inTwo(found, temporary) : [kernel];
+  });
+}
+
+/** The full reduction that a kernel consists of; undefined if it is something else, or too small. */
+function chunkedReduction(kernel: LoopKernel): CutReduction | undefined {
+  const { body } = kernel, loops = body.filter((s): s is Loop => s.kind === "loop"), [loop] = loops;
+  if (loops.length !== 1 || !loop || loop.order !== "reduction" || loop.reductions.length === 0) {
+    return undefined;
+  }
+  if (loop.carried.length > 0 || loop.reductions.some((r) => isPosition(r.op)) || collides(body)) {
+    return undefined;
+  }
+  const count = elementsOf(loop);
+  if (boundsOf(count)[1] <= 2 * CHUNK || !isFixed(count)) return undefined;
+  const before = body.slice(0, body.indexOf(loop)), after = body.slice(body.indexOf(loop) + 1);
+  if (before.some((s) => s.kind === "store" || s.kind === "masked")) return undefined;
+  const length = max(1, floorDiv(CHUNK, max(1, elementsIn(loop))));
+  return { kernel, around: [], before, loop, after, length };
+}
+
+/** Returns the number of innermost iterations of a nest (on its deepest path). */
+const elementsOf = (loop: Loop): Dim => mul(lengthOf(loop.axis.size), elementsIn(loop));
+
+/** Returns the number of innermost iterations in one iteration of its outermost loop. */
+function elementsIn({ body }: Loop): Dim {
+  const inner = body.filter((s): s is Loop => s.kind === "loop").map(elementsOf);
+  return inner.reduce<Dim>(
+    (most, d) =>
+      typeof most === "number" && typeof d === "number" ? Math.max(most, d) : most === 1 ? d : most,
+    1,
+  );
 }

@@ -193,10 +193,7 @@ function rangeOf(d: Dim, known: ReadonlyMap<Sym, Bounds>): Bounds {
 }
 
 const scaled = ([low, high]: Bounds, by: number): Bounds =>
-  by >= 0 ? [times(low, by), times(high, by)] : [
-    times(high, by),
-    times(low, by),
-  ];
+  by >= 0 ? [times(low, by), times(high, by)] : [times(high, by), times(low, by)];
 
 function product([a, b]: Bounds, [x, y]: Bounds): Bounds {
   const corners = [times(a, x), times(a, y), times(b, x), times(b, y)];

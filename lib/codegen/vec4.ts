@@ -135,10 +135,7 @@ function freshIds(body: readonly Statement[]): () => ValueId {
  * reductions first combine four elements. Buffers whose elements are written one at a time elsewhere are not accessed
  * by vectors.
  */
-export function vec4Shared(
-  body: readonly Statement[],
-  buffers: readonly BufferDecl[],
-): readonly Statement[] {
+export function vec4Shared(body: readonly Statement[], buffers: readonly BufferDecl[]): readonly Statement[] {
   const fresh = freshIds(body);
   const visit = (s: Statement): Statement => {
     if (s.kind !== "loop" && s.kind !== "masked") return s;

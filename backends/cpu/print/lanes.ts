@@ -57,11 +57,7 @@ INL void streamed() {
  * Whole lines of lanes are stored past the caches, if the call requests it and memory starts at a line; the rest as in
  * any loop.
  */
-function streamed(
-  nest: StatementPrinter,
-  { body, axis: { size } }: Loop,
-  { i, from, to }: Counter,
-): void {
+function streamed(nest: StatementPrinter, { body, axis: { size } }: Loop, { i, from, to }: Counter): void {
   const { out } = nest, b = `b${nest.unique()}`, past = `past${nest.unique()}`;
   const accesses = body.filter((s) => s.kind === "store" || s.kind === "load");
   const stores = accesses.filter((s) => s.kind === "store");

@@ -19,11 +19,20 @@ import {
   type Statement,
   type ValueId,
 } from "../../../lib/loops/ir.ts";
-import { foldedRows, foldRowsName, foldRowsText, ROWS } from "./fold_rows.ts";
+import {
+  combine,
+  foldedRows,
+  foldName,
+  foldRowsName,
+  foldRowsText,
+  foldText,
+  neutral,
+  ROWS,
+  takes,
+} from "./reductions.ts";
 import { isCalled } from "./functions.ts";
 import { closeLanes, openLanes, printLanes } from "./lanes.ts";
 import type { Access, Element, KernelNames, Range, StatementPrinter, Store } from "./names.ts";
-import { combine, foldName, foldText, neutral, takes } from "./reductions.ts";
 import { castExpression, scalarExpression } from "./scalar.ts";
 import { literal, MEMORY_TYPE, memoryType, printIndex, VALUE_TYPE } from "./types.ts";
 

@@ -2,13 +2,26 @@
  * Reductions in C++: neutral elements, one step, and functions that fold arrays. Invariant: arrays are folded in 16
  * lanes, element i into lane i mod 16, and the lanes by halves at the end, so that a sum has the same bits at every
  * vector width and from every printer that follows this rule.
+ *
+ * Rows of floats are folded four at a time, each in the same order as by itself: each addition to a lane depends on the
+ * previous one, so with one row in flight, a processor waits longer for additions than for memory.
  */
 import { isFloat, type ValueType } from "../../../lib/base/dtype.ts";
-import { isPosition, type PlainOp, type PositionOp, type ReductionOp } from "../../../lib/loops/ir.ts";
+import {
+  type Fold,
+  isPosition,
+  type Loop,
+  type PlainOp,
+  type PositionOp,
+  type ReductionOp,
+  type Statement,
+} from "../../../lib/loops/ir.ts";
 import { combinationOf, LANES, neutralOf } from "../../../lib/loops/reductions.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import { scalarExpression } from "./scalar.ts";
 import { literal, MEMORY_TYPE, SUFFIX, VALUE_TYPE } from "./types.ts";
+import type { Dim } from "../../../lib/sym/expr.ts";
+import { coefficientOf } from "../../../lib/loops/nest.ts";
 
 /** Returns the neutral element. */
 export const neutral = (op: PlainOp, dtype: ValueType): string => literal(neutralOf(op, dtype), dtype);
@@ -39,7 +52,7 @@ export function foldName(op: ReductionOp, dtype: ValueType, result: ValueType): 
 }
 
 /** One step over names of vectors, ignoring NaN in extremes. */
-export function stepOfVectors(op: PlainOp, dtype: ValueType): string {
+function stepOfVectors(op: PlainOp, dtype: ValueType): string {
   if (op === "max" || op === "min") return `x ${op === "max" ? ">" : "<"} a ? x : a`;
   if ((op === "sum" || op === "prod") && dtype !== "bool") return op === "sum" ? "a + x" : "a * x";
   return combine(op, dtype, ["a", "x"]);
@@ -152,4 +165,60 @@ ${mainLoop(op, dtype)}
   for (long l = 0; b + l < n; l++) { const ${type} a = lanes[l], x = v[b + l]; lanes[l] = ${step}; }
 }
 ${endText(op, dtype)}`;
+}
+
+/** Number of rows that are folded together. */
+export const ROWS = 4;
+
+/** Number of statements after a fold beyond which the fold is a small part of a row's work. */
+const MOST_REST = 16;
+
+/** A loop whose iterations fold a row each, and use the result. */
+interface FoldedRows {
+  readonly fold: Fold & { readonly op: PlainOp };
+  /** Elements from one row to the next. */
+  readonly step: Dim;
+  readonly rest: readonly Statement[];
+}
+
+/** Returns what a loop folds if rows can be folded together; null otherwise. */
+export function foldedRows({ body, axis, carried, folds, scalar }: Loop): FoldedRows | null {
+  const [first, ...rest] = body;
+  if (scalar || folds || carried.length > 0 || axis.size === 1 || rest.length > MOST_REST) return null;
+  if (first?.kind !== "loop" || first.body.length > 0 || first.axis.size !== 1) return null;
+  const [fold, ...others] = first.folds ?? [];
+  if (!fold || others.length > 0 || first.reductions.length + first.carried.length > 0) return null;
+  const { op, dtype } = fold, step = coefficientOf(fold.values.index, axis.symbol);
+  // Folds whose result does not depend on the order already run in several groups of lanes
+  if ((op !== "sum" && op !== "prod") || !isFloat(dtype)) return null;
+  if (step === undefined || step === 0 || coefficientOf(fold.count, axis.symbol) !== 0) return null;
+  if (rest.some(({ kind }) => kind === "loop")) return null;
+  return { fold: { ...fold, op }, step, rest };
+}
+
+/** Returns the name of the function that folds rows, each into lanes of its own. */
+export const foldRowsName = ({ op, dtype }: FoldedRows["fold"]): string =>
+  `${foldName(op, dtype, dtype)}_rows`;
+
+/** The text of that function. */
+export function foldRowsText(fold: FoldedRows["fold"]): string {
+  const { op, dtype } = fold, type = MEMORY_TYPE[dtype], step = stepOfVectors(op, dtype);
+  return `OUTL void ${foldRowsName(fold)}(${type} (*lanes)[${LANES}], const ${type}* v, long step, long n) {
+  long b = 0;
+  enum { BYTES = ${LANES} * sizeof(${type}) < VECTOR_BYTES ? ${LANES} * sizeof(${type}) : VECTOR_BYTES, W = BYTES / sizeof(${type}) };
+  enum { PARTS = ${LANES} / W, ALL = ${ROWS} * PARTS };
+  typedef ${type} V __attribute__((vector_size(BYTES)));
+  typedef ${type} VU __attribute__((vector_size(BYTES), aligned(sizeof(${type})), may_alias));
+  V s[ALL];
+  UNROLL for (int k = 0; k < ALL; k++) s[k] = *(const VU*) (lanes[k / PARTS] + k % PARTS * W);
+  for (; b + ${LANES} <= n; b += ${LANES}) UNROLL for (int k = 0; k < ALL; k++) {
+    const V a = s[k], x = *(const VU*) (v + k / PARTS * step + b + k % PARTS * W);
+    s[k] = ${step};
+  }
+  UNROLL for (int k = 0; k < ALL; k++) *(VU*) (lanes[k / PARTS] + k % PARTS * W) = s[k];
+  for (int r = 0; r < ${ROWS}; r++) for (long l = 0; b + l < n; l++) {
+    const ${type} a = lanes[r][l], x = v[r * step + b + l];
+    lanes[r][l] = ${step};
+  }
+}`;
 }

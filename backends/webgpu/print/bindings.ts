@@ -76,11 +76,7 @@ export class Bindings {
   /** The kernel's parameters besides memory. */
   readonly parameters: Parameters;
 
-  constructor(
-    readonly program: Program,
-    statements: readonly Statement[],
-    readonly options: BindingOptions,
-  ) {
+  constructor(readonly program: Program, statements: readonly Statement[], readonly options: BindingOptions) {
     this.parameters = new Parameters(program);
     this.#collect(statements);
     for (const [id, use] of this.#uses) {

@@ -22,11 +22,9 @@ import { type Access, accessesOf, allOf } from "../../../lib/loops/uses.ts";
 import { valueTypes } from "../../../lib/loops/value_types.ts";
 import type { Bindings } from "./bindings.ts";
 import { isVec4Loop, neighboursOf } from "../../../lib/codegen/vec4.ts";
-import { indexText } from "./index.ts";
+import { castText, constantText, indexText, registerType, scalarText } from "./scalar.ts";
 import { ShaderFunctions } from "./prelude.ts";
-import { Accumulators } from "./accumulators.ts";
-import { Registers } from "./registers.ts";
-import { castText, constantText, registerType, scalarText } from "./scalar.ts";
+import { Accumulators, Registers } from "./accumulators.ts";
 
 /** The options of a writer. */
 interface ShaderSetting {
