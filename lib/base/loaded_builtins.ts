@@ -13,6 +13,7 @@ const { Math: math, JSON: json, Reflect: reflect, Map: map_, Set: set_, WeakMap:
 const { ArrayBuffer: buffer, Uint8Array: bytes, Int32Array: ints, BigInt64Array: longs } = globalThis;
 const { Float32Array: floats, Float64Array: doubles, Uint32Array: words, performance: clock } = globalThis;
 
+const objectPrototype = object.prototype;
 const arrayPrototype = array.prototype, { [symbol.iterator]: iterateArray } = arrayPrototype;
 const arrayIteratorPrototype: { readonly next?: unknown } = getPrototypeOf(iterateArray.call([])) ?? {};
 const { next: nextElement } = arrayIteratorPrototype;
@@ -55,15 +56,30 @@ function hasOwnElements(): boolean {
   return arrayPrototype.length !== 0 && ownKeys(arrayPrototype)[0] !== "length";
 }
 
+const isIndex = (key: string | symbol | undefined): boolean =>
+  typeof key === "string" && `${+key >>> 0}` === key;
+
+/** Returns whether all objects inherit an element that loops enumerate: elements come first among keys. */
+function enumeratesElements(): boolean {
+  // Takes a fiftieth of the time of listing keys
+  for (const key in objectPrototype) return isIndex(key);
+  return false;
+}
+
+/** Returns whether Object.prototype has an element, from which all objects inherit. */
+export function givesAllObjectsElements(): boolean {
+  return isIndex(ownKeys(objectPrototype)[0]);
+}
+
 /**
  * Returns whether spreading, destructuring and filling of arrays, which all code uses, are unchanged since dyn
- * loaded. This includes elements that Object.prototype might define (the first few are checked), and the properties
- * that end iterations.
+ * loaded. This includes elements that Object.prototype might define (of those that are not enumerable the first few
+ * are checked), and the properties that end iterations.
  */
 export function iteratesArraysAsLoaded(): boolean {
   return arrayPrototype[symbol.iterator] === iterateArray && arrayIteratorPrototype.next === nextElement &&
     !hasOwnElements() && !("return" in arrayIteratorPrototype) && !(0 in arrayPrototype) &&
-    !(1 in arrayPrototype) && !(2 in arrayPrototype) && !(3 in arrayPrototype);
+    !(1 in arrayPrototype) && !(2 in arrayPrototype) && !(3 in arrayPrototype) && !enumeratesElements();
 }
 
 /** Returns whether the global variables that tensors, guards and graphs read at run time are unchanged. */

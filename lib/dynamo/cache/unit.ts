@@ -31,7 +31,7 @@ import { isUntilTask } from "../frame/inspector.ts";
 import { VariablesPending } from "../functions/functions.ts";
 import { ChangeHistory, isChanging } from "./automatic_dynamic.ts";
 import { profileOf } from "./dynamic_profile.ts";
-import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
+import { givesAllObjectsElements, iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
 import {
   apply,
   asProgram,
@@ -92,7 +92,7 @@ export interface UnitBody {
 /** Compiles an entry for a call; defined in compile_entry.ts. */
 type EntryCompiler = (unit: Unit, self: unknown, args: readonly unknown[]) => Entry;
 
-const ARRAYS_REPLACED = "the program has replaced the iterator of arrays";
+const ARRAYS_REPLACED = "the program has replaced the iterator of arrays, or gives all objects elements";
 
 /** Serves a call, using the program's builtins. */
 type Serve = () => unknown;
@@ -238,7 +238,7 @@ export class Unit {
       return body.runPlain(self, args);
     }
     if (program.budget.isSpent) return this.#runTensorless(self, args);
-    if (!iteratesArraysAsLoaded()) {
+    if (!iteratesArraysAsLoaded() || givesAllObjectsElements()) {
       reportWithOwnBuiltins(() => this.#countUncompiled("untraceable", ARRAYS_REPLACED)());
       return body.runPlain(self, args);
     }

@@ -28,6 +28,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
+import { refuseInheritedElements } from "./inherited_elements.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { Restart } from "./restart.ts";
 
@@ -96,6 +97,8 @@ export function canGrow(m: Interpreter, object: ObjectValue): boolean {
   object.written = true;
   if (frozen !== "no") return real ? breakGraph("frozen") : false;
   if (!real || exotic.kind === "function") return true;
+  // Elements may be inherited from another object
+  if (exotic.kind === "array") m.wrapper.relyOnPrototype(object);
   const present = Object.isExtensible(real);
   if (source) m.output.guard({ kind: "extensible", source, present });
   return present;
@@ -113,6 +116,7 @@ export const MOST_ELEMENTS = 1e6;
 export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
   const { exotic } = array;
   invariant(exotic.kind === "array", "Expected an array");
+  refuseInheritedElements(m, array);
   if (!exotic.loaded) {
     const { real, source } = array;
     invariant(Array.isArray(real) && source, "Expected a real array with a source");

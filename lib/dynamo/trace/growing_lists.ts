@@ -13,6 +13,7 @@ import { constant, type GrowingList, type ObjectValue, type Value } from "../var
 import { elementAtPlace } from "./changing_keys.ts";
 import { refuseIntegrity } from "./contents.ts";
 import { elementAtNumber as numberAtNumber } from "./memory.ts";
+import { refuseInheritedElements } from "./inherited_elements.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** Returns a list if only its ends have been accessed so far; null otherwise, and if the length is a constant. */
@@ -20,6 +21,7 @@ export function growingOf(m: Interpreter, array: ObjectValue): GrowingList | nul
   const { exotic, real, source } = array;
   if (exotic.kind !== "array" || exotic.loaded) return null;
   if (exotic.growing || !Array.isArray(real) || !source || !hasFreeLength(real)) return exotic.growing;
+  refuseInheritedElements(m, array);
   const length = m.wrapper.changingLength(real.length, propertySource(source, "length"));
   if (!length) return null;
   m.output.guard({ kind: "list", source });

@@ -8,7 +8,8 @@ import { breakGraph } from "../break_reasons.ts";
 import { HOLE, LAZY, type ObjectValue } from "../variables/value.ts";
 import { elementAt, elementsOf, refuseOpaque } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { closureSlot, elementFlags, indexOfKey, type Key, refuseStack } from "./objects.ts";
+import { indexOfKey } from "./element_keys.ts";
+import { closureSlot, elementFlags, type Key, refuseStack } from "./objects.ts";
 import { refuseBytes } from "./property_writes.ts";
 import { namesElement, typedElement } from "./typed_elements.ts";
 

@@ -28,6 +28,7 @@ import {
   refuseHidden,
 } from "./contents.ts";
 import { inheritsAnew } from "../variables/wrap.ts";
+import { indexOfKey } from "./element_keys.ts";
 import { growingOf, lengthOfGrowing } from "./growing_lists.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { namespaceSlot } from "./namespaces.ts";
@@ -42,13 +43,6 @@ export type Found =
   | { readonly kind: "absent" };
 
 const ABSENT: Found = { kind: "absent" };
-
-/** The array index that a key represents, or null. */
-export function indexOfKey(key: Key): number | null {
-  if (typeof key !== "string" || !/^(0|[1-9]\d{0,9})$/.test(key)) return null;
-  const index = Number(key);
-  return index < 0xffffffff ? index : null;
-}
 
 /** An own property of the trace or the real object. */
 export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null {

@@ -10,7 +10,8 @@ import { constant, isCallable, isPassed, typeOf, UNDEFINED, type Value } from ".
 import type { Completion, Interpreter } from "./interpreter.ts";
 import { refuseChange, refuseOfPrimitive } from "./engine_errors.ts";
 import { computeLater, settleInteger } from "./later_values.ts";
-import { findProperty, indexOfKey, type Key } from "./objects.ts";
+import { indexOfKey } from "./element_keys.ts";
+import { findProperty, type Key } from "./objects.ts";
 import { builtinPrototype } from "./contents.ts";
 import { assignProperty } from "./property_writes.ts";
 import { proxyOf, readAs, writeAs } from "./proxies.ts";

@@ -17,10 +17,10 @@ import {
   settledElements,
 } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { indexOfKey } from "./element_keys.ts";
 import {
   closureSlot,
   elementFlags,
-  indexOfKey,
   type Key,
   ownSlot,
   relyOnAbsence,

@@ -6,7 +6,7 @@
 import { elementAt, elementsOf, MOST_ELEMENTS, newArray } from "../contents.ts";
 import type { CallRequest, Interpreter } from "../interpreter.ts";
 import { ownKeys } from "../object_keys.ts";
-import { indexOfKey } from "../objects.ts";
+import { indexOfKey } from "../element_keys.ts";
 import { isNumeric, isTruthy, type Known, LONG, PureCalls, refuse, valueOf } from "../pure_calls.ts";
 import {
   constant,

@@ -15,7 +15,7 @@ import {
 } from "../../variables/value.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { findProperty } from "../objects.ts";
-import { newArray } from "../contents.ts";
+import { elementsOf, newArray } from "../contents.ts";
 
 /** The list that a method fills. */
 export type List = ObjectValue & { readonly exotic: Extract<ObjectValue["exotic"], { kind: "array" }> };
@@ -45,7 +45,7 @@ function constructed(
   if (!isCallable(callee)) return breakGraph("throws", "a species that is not a constructor");
   const then = (made: Value): void => {
     if (!isList(made)) return breakGraph("builtin", "a species that does not return a list");
-    const [length] = args, { elements } = made.exotic;
+    const [length] = args, elements = elementsOf(m, made);
     const most = length?.kind === "constant" && typeof length.value === "number" ? length.value : 0;
     if (elements.length > most || elements.some((each) => each !== HOLE)) {
       return breakGraph("builtin", "a list of a class that begins with elements");
