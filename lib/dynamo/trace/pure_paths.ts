@@ -28,7 +28,8 @@ import { freeBinding, loadFree } from "./free_variables.ts";
 import { choose as chooseInGraph } from "./graph_numbers.ts";
 import { loadGlobal } from "./globals.ts";
 import { Frame, type Interpreter } from "./interpreter.ts";
-import { indexOfKey, type Key, ownSlot } from "./objects.ts";
+import { indexOfKey } from "./element_keys.ts";
+import { type Key, ownSlot } from "./objects.ts";
 import { binary, increment, jumps, openTruth, toNumeric, unary } from "./operators.ts";
 import { assignProperty } from "./property_writes.ts";
 
