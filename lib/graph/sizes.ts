@@ -135,10 +135,11 @@ export function symbolsOf(nodes: readonly Node[], found: Set<Sym> = new Set()): 
 
 /** Collects all symbols in an argument tree, but not in the values of its nodes. */
 export function symbolsIn(argument: Argument, into: Set<Sym>): void {
-  if (argument instanceof Node) return;
+  // Most arguments are nodes and numbers, of which large graphs have many
+  if (typeof argument !== "object" || argument === null || argument instanceof Node) return;
   if (argument instanceof Sym) freeSymbols(argument, into);
-  else if (isList(argument)) { for (const each of argument) symbolsIn(each, into); }
-  else if (isRecord(argument)) { for (const each of Object.values(argument)) symbolsIn(each, into); }
+  else if (isList(argument)) argument.forEach((each) => symbolsIn(each, into));
+  else if (isRecord(argument)) Object.values(argument).forEach((each) => symbolsIn(each, into));
 }
 
 function isSized(value: unknown): value is SizedValue {

@@ -121,6 +121,7 @@ function describeOutput(
 function sizesOf(buffers: readonly BufferDecl[], kernels: readonly Kernel[], arenaBytes: Dim): Sym[] {
   const found = new Set<Sym>();
   const visit = (d: Dim) => {
+    if (typeof d === "number") return;
     for (const s of freeSymbols(d)) if (s.node.kind === "symbol" && s.node.role.kind === "size") found.add(s);
   };
   for (const buffer of buffers) {
@@ -132,8 +133,12 @@ function sizesOf(buffers: readonly BufferDecl[], kernels: readonly Kernel[], are
     if (kernel.kind === "loops") sizesIn(kernel.body).forEach(visit);
     else {
       if (kernel.call.op === "region") kernel.call.program.sizes.forEach(visit);
-      for (const view of [...kernel.inputs, ...kernel.outputs]) {
-        [view.offset, ...view.shape, ...view.strides].forEach(visit);
+      for (const views of [kernel.inputs, kernel.outputs]) {
+        for (const { offset, shape, strides } of views) {
+          visit(offset);
+          shape.forEach(visit);
+          strides.forEach(visit);
+        }
       }
       sizesIn(kernel.epilogue?.body ?? []).forEach(visit);
     }

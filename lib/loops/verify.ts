@@ -108,13 +108,15 @@ function checkLocals({ buffers, kernels }: Program, fail: (message: string) => n
   if (!buffers.some(({ role }) => role.kind === "local")) return;
   const owners = new Map<BufferId, number>();
   for (const [owner, group] of kernelGroups(kernels).entries()) {
-    for (const id of group.flatMap((kernel) => [...usesOf(kernel).all])) {
-      const buffer = buffers[id];
-      if (buffer?.role.kind !== "local") continue;
-      if ((owners.get(id) ?? owner) !== owner) {
-        fail(`Expected the local ${buffer.name} in one place but found it in ${group[0]?.name}, too`);
+    for (const kernel of group) {
+      for (const id of usesOf(kernel).all) {
+        const buffer = buffers[id];
+        if (buffer?.role.kind !== "local") continue;
+        if ((owners.get(id) ?? owner) !== owner) {
+          fail(`Expected the local ${buffer.name} in one place but found it in ${group[0]?.name}, too`);
+        }
+        owners.set(id, owner);
       }
-      owners.set(id, owner);
     }
   }
 }

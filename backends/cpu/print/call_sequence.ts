@@ -42,19 +42,21 @@ struct Call { Step step; int count; };
 /** Functions and tables that precede the entry, and its statements. */
 export function printSequence(sequence: Sequence): { readonly before: string; readonly statements: string } {
   const { calls, buffers, guard, placeOf, size } = sequence;
-  const steps = new Map<string, string>(), before = new TextWriter(), rows = new TextWriter();
+  const steps = new Map<string, { readonly name: string; readonly body: string }>(),
+    before = new TextWriter(),
+    rows = new TextWriter();
   const operands: number[] = [];
   for (const { origins, text, buffers: used, untyped = false } of calls) {
-    const named = untyped ? [] : used;
-    const body = stepBody(named.map((id) => memoryType(declared(buffers, id).dtype)), text, sequence);
-    const name = steps.get(body) ?? `step${steps.size}`;
-    steps.set(body, name);
+    const types = untyped ? [] : used.map((id) => memoryType(declared(buffers, id).dtype));
+    const key = `${types}\n${text}`;
+    const step = steps.get(key) ?? { name: `step${steps.size}`, body: stepBody(types, text, sequence) };
+    steps.set(key, step);
     for (const origin of origins) rows.line(origin);
-    rows.line(`{${name}, ${used.length}},`);
+    rows.line(`{${step.name}, ${used.length}},`);
     operands.push(...used);
   }
   before.line(PRELUDE.trimEnd());
-  for (const [body, name] of steps) {
+  for (const { name, body } of steps.values()) {
     before.block(
       `OUTL void ${name}(char* const* p, const long* s, long threads, char* const* routine) {`,
       () => before.line(body),

@@ -50,12 +50,17 @@ const NO_NODES: NodeNumbers = {
  * Serialises an argument tree. A value that JSON lacks is a list that begins with its kind; lists begin with "list".
  */
 export function writeArgument(argument: Argument, nodes: NodeNumbers, symbols: Symbols): Plain {
-  const again = (each: Argument) => writeArgument(each, nodes, symbols);
   if (argument instanceof Node) return ["node", nodes.numberOf(argument)];
   if (argument instanceof Sym) return ["size", dim.write(argument, symbols)];
-  if (isList(argument)) return ["list", ...argument.map(again)];
+  if (isList(argument)) {
+    const form: Plain[] = ["list"];
+    for (let i = 0; i < argument.length; i++) form.push(writeArgument(argument[i], nodes, symbols));
+    return form;
+  }
   if (isRecord(argument)) {
-    return Object.fromEntries(Object.entries(argument).map(([key, each]) => [key, again(each)]));
+    return Object.fromEntries(
+      Object.entries(argument).map(([key, each]) => [key, writeArgument(each, nodes, symbols)]),
+    );
   }
   return primitive.write(argument, symbols);
 }
