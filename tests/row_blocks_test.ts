@@ -7,10 +7,15 @@ import { arange, compile, config, manualSeed, nn, randn, type Tensor } from "../
 import { generate } from "../lib/codegen/generate.ts";
 import type { OpApi } from "../lib/ops/generated.ts";
 import type { GraphValue } from "../lib/ops/graph_builder.ts";
-import type { ExternKernel, LoopKernel, Program } from "../lib/loops/ir.ts";
-import { storedBuffers } from "../lib/loops/uses.ts";
-import { type Dim, symbol } from "../lib/sym/expr.ts";
+import type { BufferDecl, ExternKernel, LoopKernel, Program } from "../lib/loops/ir.ts";
+import { kernelGroups } from "../lib/loops/kernel_groups.ts";
+import { copiedKernel } from "../lib/loops/moved_kernel.ts";
+import { storedBuffers, usesOf } from "../lib/loops/uses.ts";
+import { add, type Dim, symbol } from "../lib/sym/expr.ts";
 import { nativeTarget } from "../backends/cpu/native_target.ts";
+import { printBlocks, PrintedBlocks } from "../backends/cpu/print/blocks.ts";
+import { ScalarFunctions } from "../backends/cpu/print/functions.ts";
+import type { KernelContext } from "../backends/cpu/print/kernel.ts";
 import { compiled, type HostTensor, runCompiled, sample, traced } from "./support/graph_programs.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 
@@ -392,4 +397,51 @@ Deno.test({
         assert(Number(difference) < 1e-5, `${length} rows`);
       }
     }),
+});
+
+/** A context in which kernels without sizes are printed. */
+const contextOf = (buffers: readonly BufferDecl[]): KernelContext => ({
+  buffers,
+  sizeIndex: () => 0,
+  need: new ScalarFunctions().need,
+  fold() {},
+  declare() {},
+  equivalents: new Map(),
+});
+
+Deno.test("row blocks: kernels that differ only in their buffers are printed once, as if each were printed", () => {
+  let shared = 0;
+  for (const each of Object.values(CASES)) {
+    const { buffers: own, kernels } = made(each).after;
+    const groups = kernelGroups(kernels).filter(([kernel]) => kernel?.blocks);
+    for (const group of groups) {
+      const [{ blocks } = {}] = group;
+      assert(blocks);
+      const copies = group.map((kernel) =>
+        copiedKernel(kernel, (id) => ({ buffer: id + own.length, offset: 0 }))
+      );
+      const copied = { ...blocks, work: 1 };
+      const kinds: readonly (readonly BufferDecl[])[] = [
+        own,
+        own.map((buffer) =>
+          buffer.role.kind === "local" ? { ...buffer, length: add(buffer.length, 1) } : buffer
+        ),
+        own.map((buffer) => ({ ...buffer, dtype: "float64" })),
+      ];
+      for (const [at, others] of kinds.entries()) {
+        const printed = new PrintedBlocks(), context = contextOf([...own, ...others]);
+        let count = 0;
+        const print = (...[kernels, blocks]: Parameters<typeof printBlocks>) =>
+          printed.of(kernels, blocks, context, () => (count++, printBlocks(kernels, blocks, context)));
+        print(group, blocks, context);
+        assertEquals(print(copies, copied, context), printBlocks(copies, copied, context));
+        const hasLocal = group.some((kernel) =>
+          usesOf(kernel).all.values().some((id) => own[id]?.role.kind === "local")
+        );
+        if (at === 0) shared += count === 1 ? 1 : 0;
+        else if (at === 2 || hasLocal) assertEquals(count, 2);
+      }
+    }
+  }
+  assert(shared > 5, `${shared} groups`);
 });
