@@ -46,7 +46,7 @@ export type {
 export type { Parameter } from "./nn/parameter.ts";
 export type { AutocastType } from "./ops/autocast.ts";
 export type * from "./ops/generated_options.ts";
-export type { Scalar } from "./ops/params.ts";
+export type { IntOrInts, Scalar } from "./ops/params.ts";
 export type { TensorLike } from "./ops/tensor_like.ts";
 export type {
   Argument,

@@ -24,13 +24,13 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
   scalar: "Scalar | Dim",
   float: "number",
   scalarOrString: "Scalar | string",
-  intsOrString: "number | readonly number[] | string",
+  intsOrString: "IntOrInts | string",
   int: "number",
   ints: "readonly number[]",
-  intOrInts: "number | readonly number[]",
+  intOrInts: "IntOrInts",
   sizeOrSizes: "Dim | readonly Dim[]",
-  dims: "number | readonly number[]",
-  dimsOrBool: "number | readonly number[] | boolean",
+  dims: "IntOrInts",
+  dimsOrBool: "IntOrInts | boolean",
   pairs: "number | readonly (readonly number[])[]",
   outputSizes: "number | readonly (number | null)[]",
   floatOrFloats: "number | readonly number[]",
@@ -347,7 +347,7 @@ const SHARED_TYPES = [
   'import type { DeviceName } from "../loops/device.ts";',
   'import type { Dim } from "../sym/expr.ts";',
   'import type { RandomSource } from "./random_source.ts";',
-  'import type { Scalar } from "./params.ts";',
+  'import type { IntOrInts, Scalar } from "./params.ts";',
 ];
 
 function optionsFile(): string {
@@ -444,6 +444,7 @@ const TYPE_MODULES = {
   DType: "../base/dtype.ts",
   DeviceName: "../loops/device.ts",
   Dim: "../sym/expr.ts",
+  IntOrInts: "../ops/params.ts",
   RandomSource: "../ops/random_source.ts",
   Scalar: "../ops/params.ts",
 };
@@ -454,9 +455,10 @@ function typeImports(text: string): string[] {
   const options = ALL_OPS.filter(hasOptions).map((d) => `${capitalized(d.name)}Options`);
   const used = ["Operand", "Results", ...options].filter((name) => words.has(name)).sort(byName);
   return [
-    ...Object.entries(TYPE_MODULES).filter(([name]) => words.has(name)).map(([name, module]) =>
-      `import type { ${name} } from "${module}";`
-    ),
+    ...[...Map.groupBy(Object.entries(TYPE_MODULES), ([, module]) => module)].flatMap(([module, types]) => {
+      const named = types.flatMap(([name]) => words.has(name) ? name : []);
+      return named.length > 0 ? `import type { ${named.join(", ")} } from "${module}";` : [];
+    }),
     `import type {\n${used.map((name) => `  ${name},`).join("\n")}\n} from "../ops/generated_options.ts";`,
   ];
 }

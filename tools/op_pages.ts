@@ -21,6 +21,10 @@ export function readExamples(): Readonly<Record<string, OpExample>> {
   return JSON.parse(Deno.readTextFileSync(new URL("op_examples.json", import.meta.url)));
 }
 
+/** A signature without names of types that its reader would have to look up. */
+const spelledOut = (signature: string): string =>
+  signature.replaceAll(/\bIntOrInts\b/g, "number | readonly number[]");
+
 /** Returns the names by which a program calls an op: examples use the first. Empty if it is not public. */
 export function callNames(definition: OpDefinition): readonly string[] {
   const { exposure } = definition, names = exportNames(definition);
@@ -50,7 +54,9 @@ function section(definition: OpDefinition, example: OpExample | undefined): stri
   const lines = [`## ${definition.name}`, "", definition.doc, "", "```text"];
   const isFunction = !name.startsWith("x.");
   lines.push(
-    ...signatures(definition, { tensor: "Tensor", method: !isFunction }).map((each) => `${name}${each}`),
+    ...signatures(definition, { tensor: "Tensor", method: !isFunction }).map((each) =>
+      `${name}${spelledOut(each)}`
+    ),
     "```",
     "",
   );

@@ -5,7 +5,7 @@ import type { Complex } from "../base/complex.ts";
 import type { DType } from "../base/dtype.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
-import type { Scalar } from "./params.ts";
+import type { IntOrInts, Scalar } from "./params.ts";
 import type * as named from "./generated_options.ts";
 import type { Operand, Results } from "./generated_options.ts";
 import type { TensorLike } from "./tensor_like.ts";
@@ -323,11 +323,8 @@ export interface OpApi<T extends TensorLike> {
   t(self: T): T;
   T(self: T): T;
   mT(self: T): T;
-  movedim(self: T, source: number | readonly number[], destination: number | readonly number[]): T;
-  movedim(
-    self: T,
-    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
-  ): T;
+  movedim(self: T, source: IntOrInts, destination: IntOrInts): T;
+  movedim(self: T, named: { readonly source: IntOrInts; readonly destination: IntOrInts }): T;
   flatten(self: T, ...rest: Rest<named.FlattenOptions, ["startDim", "endDim"]>): T;
   unflatten(self: T, dim: number, sizes: readonly Dim[]): T;
   unflatten(self: T, named: { readonly dim: number; readonly sizes: readonly Dim[] }): T;
@@ -348,21 +345,14 @@ export interface OpApi<T extends TensorLike> {
   splitWithSizes(self: T, named: { readonly splitSizes: readonly Dim[] } & named.SplitWithSizesOptions): T[];
   chunk(self: T, chunks: number, ...rest: Rest<named.ChunkOptions, ["dim"]>): T[];
   chunk(self: T, named: { readonly chunks: number } & named.ChunkOptions): T[];
-  tensorSplit(
-    self: T,
-    indicesOrSections: number | readonly number[],
-    ...rest: Rest<named.TensorSplitOptions, ["dim"]>
-  ): T[];
-  tensorSplit(
-    self: T,
-    named: { readonly indicesOrSections: number | readonly number[] } & named.TensorSplitOptions,
-  ): T[];
-  hsplit(self: T, indicesOrSections: number | readonly number[]): T[];
-  hsplit(self: T, named: { readonly indicesOrSections: number | readonly number[] }): T[];
-  vsplit(self: T, indicesOrSections: number | readonly number[]): T[];
-  vsplit(self: T, named: { readonly indicesOrSections: number | readonly number[] }): T[];
-  dsplit(self: T, indicesOrSections: number | readonly number[]): T[];
-  dsplit(self: T, named: { readonly indicesOrSections: number | readonly number[] }): T[];
+  tensorSplit(self: T, indicesOrSections: IntOrInts, ...rest: Rest<named.TensorSplitOptions, ["dim"]>): T[];
+  tensorSplit(self: T, named: { readonly indicesOrSections: IntOrInts } & named.TensorSplitOptions): T[];
+  hsplit(self: T, indicesOrSections: IntOrInts): T[];
+  hsplit(self: T, named: { readonly indicesOrSections: IntOrInts }): T[];
+  vsplit(self: T, indicesOrSections: IntOrInts): T[];
+  vsplit(self: T, named: { readonly indicesOrSections: IntOrInts }): T[];
+  dsplit(self: T, indicesOrSections: IntOrInts): T[];
+  dsplit(self: T, named: { readonly indicesOrSections: IntOrInts }): T[];
   unbind(self: T, ...rest: Rest<named.UnbindOptions, ["dim"]>): T[];
   gather(self: T, dim: number, index: T, options?: named.GatherOptions): T;
   gather(self: T, named: { readonly dim: number; readonly index: T } & named.GatherOptions): T;
@@ -401,12 +391,12 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   maskedSelect(self: T, mask: T): T;
   maskedScatter(self: T, mask: T, source: T): T;
-  flip(self: T, dims: number | readonly number[]): T;
+  flip(self: T, dims: IntOrInts): T;
   flip(self: T, ...dims: number[]): T;
   fliplr(self: T): T;
   flipud(self: T): T;
-  roll(self: T, shifts: number | readonly number[], ...rest: Rest<named.RollOptions, ["dims"]>): T;
-  roll(self: T, named: { readonly shifts: number | readonly number[] } & named.RollOptions): T;
+  roll(self: T, shifts: IntOrInts, ...rest: Rest<named.RollOptions, ["dims"]>): T;
+  roll(self: T, named: { readonly shifts: IntOrInts } & named.RollOptions): T;
   rollDims(self: T, shifts: readonly number[], dims: readonly number[]): T;
   repeat(self: T, repeats: readonly Dim[]): T;
   repeat(self: T, ...repeats: Dim[]): T;
@@ -699,10 +689,10 @@ export interface OpApi<T extends TensorLike> {
   maxPool2dWithIndicesBackward(
     gradOutput: T,
     self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     indices: T,
     options?: named.MaxPool2dWithIndicesBackwardOptions,
@@ -711,7 +701,7 @@ export interface OpApi<T extends TensorLike> {
     gradOutput: T,
     self: T,
     named:
-      & { readonly kernelSize: number | readonly number[]; readonly indices: T }
+      & { readonly kernelSize: IntOrInts; readonly indices: T }
       & named.MaxPool2dWithIndicesBackwardOptions,
   ): T;
   maxPoolOffsets(
@@ -734,106 +724,106 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   maxPool1d(
     self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: named.MaxPool1dOptions,
   ): Results<T, ["values", "indices"]>;
   maxPool1d(
     self: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool1d(
     self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool1d(
     self: T,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null,
-    padding?: number | readonly number[],
-    dilation?: number | readonly number[],
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null,
+    padding?: IntOrInts,
+    dilation?: IntOrInts,
     ceilMode?: boolean,
     returnIndices?: false | named.MaxPool1dOptions,
   ): T;
-  maxPool1d(self: T, named: { readonly kernelSize: number | readonly number[] } & named.MaxPool1dOptions): T;
+  maxPool1d(self: T, named: { readonly kernelSize: IntOrInts } & named.MaxPool1dOptions): T;
   maxPool2d(
     self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: named.MaxPool2dOptions,
   ): Results<T, ["values", "indices"]>;
   maxPool2d(
     self: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     options: named.MaxPool2dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool2d(
     self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     options: named.MaxPool2dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool2d(
     self: T,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null,
-    padding?: number | readonly number[],
-    dilation?: number | readonly number[],
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null,
+    padding?: IntOrInts,
+    dilation?: IntOrInts,
     ceilMode?: boolean,
     returnIndices?: false | named.MaxPool2dOptions,
   ): T;
-  maxPool2d(self: T, named: { readonly kernelSize: number | readonly number[] } & named.MaxPool2dOptions): T;
+  maxPool2d(self: T, named: { readonly kernelSize: IntOrInts } & named.MaxPool2dOptions): T;
   maxPool3d(
     self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: named.MaxPool3dOptions,
   ): Results<T, ["values", "indices"]>;
   maxPool3d(
     self: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     options: named.MaxPool3dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool3d(
     self: T,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     options: named.MaxPool3dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool3d(
     self: T,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null,
-    padding?: number | readonly number[],
-    dilation?: number | readonly number[],
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null,
+    padding?: IntOrInts,
+    dilation?: IntOrInts,
     ceilMode?: boolean,
     returnIndices?: false | named.MaxPool3dOptions,
   ): T;
-  maxPool3d(self: T, named: { readonly kernelSize: number | readonly number[] } & named.MaxPool3dOptions): T;
+  maxPool3d(self: T, named: { readonly kernelSize: IntOrInts } & named.MaxPool3dOptions): T;
   windowSum(
     self: T,
     kernel: readonly number[],
@@ -859,130 +849,124 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   avgPool1d(
     self: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     ...rest: Rest<
       named.AvgPool1dOptions,
       ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"]
     >
   ): T;
-  avgPool1d(self: T, named: { readonly kernelSize: number | readonly number[] } & named.AvgPool1dOptions): T;
+  avgPool1d(self: T, named: { readonly kernelSize: IntOrInts } & named.AvgPool1dOptions): T;
   avgPool2d(
     self: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     ...rest: Rest<
       named.AvgPool2dOptions,
       ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"]
     >
   ): T;
-  avgPool2d(self: T, named: { readonly kernelSize: number | readonly number[] } & named.AvgPool2dOptions): T;
+  avgPool2d(self: T, named: { readonly kernelSize: IntOrInts } & named.AvgPool2dOptions): T;
   avgPool3d(
     self: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     ...rest: Rest<
       named.AvgPool3dOptions,
       ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"]
     >
   ): T;
-  avgPool3d(self: T, named: { readonly kernelSize: number | readonly number[] } & named.AvgPool3dOptions): T;
+  avgPool3d(self: T, named: { readonly kernelSize: IntOrInts } & named.AvgPool3dOptions): T;
   lpPool1d(
     self: T,
     normType: number,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     ...rest: Rest<named.LpPool1dOptions, ["stride", "ceilMode"]>
   ): T;
   lpPool1d(
     self: T,
-    named:
-      & { readonly normType: number; readonly kernelSize: number | readonly number[] }
-      & named.LpPool1dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.LpPool1dOptions,
   ): T;
   lpPool2d(
     self: T,
     normType: number,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     ...rest: Rest<named.LpPool2dOptions, ["stride", "ceilMode"]>
   ): T;
   lpPool2d(
     self: T,
-    named:
-      & { readonly normType: number; readonly kernelSize: number | readonly number[] }
-      & named.LpPool2dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.LpPool2dOptions,
   ): T;
   lpPool3d(
     self: T,
     normType: number,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     ...rest: Rest<named.LpPool3dOptions, ["stride", "ceilMode"]>
   ): T;
   lpPool3d(
     self: T,
-    named:
-      & { readonly normType: number; readonly kernelSize: number | readonly number[] }
-      & named.LpPool3dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.LpPool3dOptions,
   ): T;
   fractionalMaxPool2d(
     self: T,
-    kernelSize: number | readonly number[],
-    outputSize: number | readonly number[] | null | undefined,
+    kernelSize: IntOrInts,
+    outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     returnIndices: true,
     ...rest: Rest<named.FractionalMaxPool2dOptions<T>, ["randomSamples"]>
   ): Results<T, ["values", "indices"]>;
   fractionalMaxPool2d(
     self: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     options: named.FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   fractionalMaxPool2d(
     self: T,
-    kernelSize: number | readonly number[],
-    outputSize: number | readonly number[] | null | undefined,
+    kernelSize: IntOrInts,
+    outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     options: named.FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   fractionalMaxPool2d(
     self: T,
-    kernelSize: number | readonly number[],
-    outputSize?: number | readonly number[] | null,
+    kernelSize: IntOrInts,
+    outputSize?: IntOrInts | null,
     outputRatio?: number | readonly number[] | null,
     returnIndices?: false | named.FractionalMaxPool2dOptions<T>,
     randomSamples?: T | null,
   ): T;
   fractionalMaxPool2d(
     self: T,
-    named: { readonly kernelSize: number | readonly number[] } & named.FractionalMaxPool2dOptions<T>,
+    named: { readonly kernelSize: IntOrInts } & named.FractionalMaxPool2dOptions<T>,
   ): T;
   fractionalMaxPool3d(
     self: T,
-    kernelSize: number | readonly number[],
-    outputSize: number | readonly number[] | null | undefined,
+    kernelSize: IntOrInts,
+    outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     returnIndices: true,
     ...rest: Rest<named.FractionalMaxPool3dOptions<T>, ["randomSamples"]>
   ): Results<T, ["values", "indices"]>;
   fractionalMaxPool3d(
     self: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     options: named.FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   fractionalMaxPool3d(
     self: T,
-    kernelSize: number | readonly number[],
-    outputSize: number | readonly number[] | null | undefined,
+    kernelSize: IntOrInts,
+    outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     options: named.FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   fractionalMaxPool3d(
     self: T,
-    kernelSize: number | readonly number[],
-    outputSize?: number | readonly number[] | null,
+    kernelSize: IntOrInts,
+    outputSize?: IntOrInts | null,
     outputRatio?: number | readonly number[] | null,
     returnIndices?: false | named.FractionalMaxPool3dOptions<T>,
     randomSamples?: T | null,
   ): T;
   fractionalMaxPool3d(
     self: T,
-    named: { readonly kernelSize: number | readonly number[] } & named.FractionalMaxPool3dOptions<T>,
+    named: { readonly kernelSize: IntOrInts } & named.FractionalMaxPool3dOptions<T>,
   ): T;
   cauchy(self: T, ...rest: Rest<named.CauchyOptions, ["median", "sigma"]>): T;
   logNormal(self: T, ...rest: Rest<named.LogNormalOptions, ["mean", "std"]>): T;
@@ -1026,8 +1010,8 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     ...rest: Rest<named.StdMeanOptions, ["dim", "unbiased", "keepdim"]>
   ): Results<T, ["deviation", "mean"]>;
-  logsumexp(self: T, dim: number | readonly number[], ...rest: Rest<named.LogsumexpOptions, ["keepdim"]>): T;
-  logsumexp(self: T, named: { readonly dim: number | readonly number[] } & named.LogsumexpOptions): T;
+  logsumexp(self: T, dim: IntOrInts, ...rest: Rest<named.LogsumexpOptions, ["keepdim"]>): T;
+  logsumexp(self: T, named: { readonly dim: IntOrInts } & named.LogsumexpOptions): T;
   norm0(self: T, dim: readonly number[], keepdim: boolean): T;
   norm2(self: T, dim: readonly number[], keepdim: boolean): T;
   normP(self: T, p: number, dim: readonly number[], keepdim: boolean): T;
@@ -1135,10 +1119,10 @@ export interface OpApi<T extends TensorLike> {
   upsampleBilinear(self: T, ...rest: Rest<named.UpsampleBilinearOptions, ["size", "scaleFactor"]>): T;
   im2col(
     self: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     ...rest: Rest<named.Im2colOptions, ["dilation", "padding", "stride"]>
   ): T;
-  im2col(self: T, named: { readonly kernelSize: number | readonly number[] } & named.Im2colOptions): T;
+  im2col(self: T, named: { readonly kernelSize: IntOrInts } & named.Im2colOptions): T;
   pixelShuffle(self: T, upscaleFactor: number): T;
   pixelShuffle(self: T, named: { readonly upscaleFactor: number }): T;
   pixelUnshuffle(self: T, downscaleFactor: number): T;
@@ -1153,16 +1137,13 @@ export interface OpApi<T extends TensorLike> {
   localResponseNorm(self: T, named: { readonly size: number } & named.LocalResponseNormOptions): T;
   col2im(
     self: T,
-    outputSize: number | readonly number[],
-    kernelSize: number | readonly number[],
+    outputSize: IntOrInts,
+    kernelSize: IntOrInts,
     ...rest: Rest<named.Col2imOptions, ["dilation", "padding", "stride"]>
   ): T;
   col2im(
     self: T,
-    named: {
-      readonly outputSize: number | readonly number[];
-      readonly kernelSize: number | readonly number[];
-    } & named.Col2imOptions,
+    named: { readonly outputSize: IntOrInts; readonly kernelSize: IntOrInts } & named.Col2imOptions,
   ): T;
   gridSample(
     input: T,
@@ -1615,36 +1596,24 @@ export interface OpApi<T extends TensorLike> {
   maxUnpool1d(
     self: T,
     indices: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     ...rest: Rest<named.MaxUnpool1dOptions, ["stride", "padding", "outputSize"]>
   ): T;
-  maxUnpool1d(
-    self: T,
-    indices: T,
-    named: { readonly kernelSize: number | readonly number[] } & named.MaxUnpool1dOptions,
-  ): T;
+  maxUnpool1d(self: T, indices: T, named: { readonly kernelSize: IntOrInts } & named.MaxUnpool1dOptions): T;
   maxUnpool2d(
     self: T,
     indices: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     ...rest: Rest<named.MaxUnpool2dOptions, ["stride", "padding", "outputSize"]>
   ): T;
-  maxUnpool2d(
-    self: T,
-    indices: T,
-    named: { readonly kernelSize: number | readonly number[] } & named.MaxUnpool2dOptions,
-  ): T;
+  maxUnpool2d(self: T, indices: T, named: { readonly kernelSize: IntOrInts } & named.MaxUnpool2dOptions): T;
   maxUnpool3d(
     self: T,
     indices: T,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     ...rest: Rest<named.MaxUnpool3dOptions, ["stride", "padding", "outputSize"]>
   ): T;
-  maxUnpool3d(
-    self: T,
-    indices: T,
-    named: { readonly kernelSize: number | readonly number[] } & named.MaxUnpool3dOptions,
-  ): T;
+  maxUnpool3d(self: T, indices: T, named: { readonly kernelSize: IntOrInts } & named.MaxUnpool3dOptions): T;
   softmax(self: T, dim: number, ...rest: Rest<named.SoftmaxOptions, ["dtype"]>): T;
   softmax(self: T, named: { readonly dim: number } & named.SoftmaxOptions): T;
   safeSoftmax(self: T, dim: number, ...rest: Rest<named.SafeSoftmaxOptions, ["dtype"]>): T;

@@ -6,7 +6,7 @@ import type { DType } from "../base/dtype.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { RandomSource } from "./random_source.ts";
-import type { Scalar } from "./params.ts";
+import type { IntOrInts, Scalar } from "./params.ts";
 
 /** An operand: a tensor or a number. */
 export type Operand<T> = T | Scalar | Dim | Complex;
@@ -128,7 +128,7 @@ export interface HardshrinkOptions extends SoftshrinkOptions {}
 /** Arguments of sum by name. */
 export interface SumOptions {
   /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: IntOrInts | null | undefined;
   /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
   /** As PyTorch's `dtype`; optional. */
@@ -151,7 +151,7 @@ export interface ProdOptions {
 /** Arguments of amax by name. */
 export interface AmaxOptions {
   /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: IntOrInts | null | undefined;
   /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
 }
@@ -190,7 +190,7 @@ export interface MinOptions<T> extends MaxOptions<T> {}
 /** Arguments of countNonzero by name. */
 export interface CountNonzeroOptions {
   /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: IntOrInts | null | undefined;
 }
 
 /** Arguments of nansum by name, those of sum. */
@@ -447,7 +447,7 @@ export interface PutIndicesOptions extends PutOptions {}
 /** Arguments of roll by name. */
 export interface RollOptions {
   /** As PyTorch's `dims`; optional. */
-  readonly dims?: number | readonly number[] | null | undefined;
+  readonly dims?: IntOrInts | null | undefined;
 }
 
 /** Arguments of repeatInterleave by name. */
@@ -701,11 +701,11 @@ export interface GluOptions {
 /** Arguments of maxPool2dWithIndicesBackward by name. */
 export interface MaxPool2dWithIndicesBackwardOptions {
   /** As PyTorch's `stride`; optional. */
-  readonly stride?: number | readonly number[] | null | undefined;
+  readonly stride?: IntOrInts | null | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: number | readonly number[] | undefined;
+  readonly padding?: IntOrInts | undefined;
   /** As PyTorch's `dilation`; default 1. */
-  readonly dilation?: number | readonly number[] | undefined;
+  readonly dilation?: IntOrInts | undefined;
   /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
 }
@@ -713,11 +713,11 @@ export interface MaxPool2dWithIndicesBackwardOptions {
 /** Arguments of maxPool1d by name. */
 export interface MaxPool1dOptions {
   /** As PyTorch's `stride`; optional. */
-  readonly stride?: number | readonly number[] | null | undefined;
+  readonly stride?: IntOrInts | null | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: number | readonly number[] | undefined;
+  readonly padding?: IntOrInts | undefined;
   /** As PyTorch's `dilation`; default 1. */
-  readonly dilation?: number | readonly number[] | undefined;
+  readonly dilation?: IntOrInts | undefined;
   /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
   /** As PyTorch's `return_indices`; default false. */
@@ -733,9 +733,9 @@ export interface MaxPool3dOptions extends MaxPool1dOptions {}
 /** Arguments of avgPool1d by name. */
 export interface AvgPool1dOptions {
   /** As PyTorch's `stride`; optional. */
-  readonly stride?: number | readonly number[] | null | undefined;
+  readonly stride?: IntOrInts | null | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: number | readonly number[] | undefined;
+  readonly padding?: IntOrInts | undefined;
   /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
   /** As PyTorch's `count_include_pad`; default true. */
@@ -753,7 +753,7 @@ export interface AvgPool3dOptions extends AvgPool1dOptions {}
 /** Arguments of lpPool1d by name. */
 export interface LpPool1dOptions {
   /** As PyTorch's `stride`; optional. */
-  readonly stride?: number | readonly number[] | null | undefined;
+  readonly stride?: IntOrInts | null | undefined;
   /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
 }
@@ -767,7 +767,7 @@ export interface LpPool3dOptions extends LpPool1dOptions {}
 /** Arguments of fractionalMaxPool2d by name. */
 export interface FractionalMaxPool2dOptions<T> {
   /** As PyTorch's `output_size`; optional. */
-  readonly outputSize?: number | readonly number[] | null | undefined;
+  readonly outputSize?: IntOrInts | null | undefined;
   /** As PyTorch's `output_ratio`; optional. */
   readonly outputRatio?: number | readonly number[] | null | undefined;
   /** As PyTorch's `return_indices`; default false. */
@@ -845,7 +845,7 @@ export interface RandnLikeOptions extends RandOptions {}
 /** Arguments of randint by name. */
 export interface RandintOptions {
   /** As PyTorch's `high`; optional. */
-  readonly high?: number | readonly number[] | null | undefined;
+  readonly high?: IntOrInts | null | undefined;
   /** As PyTorch's `size`; optional. */
   readonly size?: readonly Dim[] | null | undefined;
   /** As PyTorch's `dtype`; optional. */
@@ -978,7 +978,7 @@ export interface GumbelSoftmaxOptions {
 /** Arguments of var by name. */
 export interface VarOptions {
   /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | boolean | null | undefined;
+  readonly dim?: IntOrInts | boolean | null | undefined;
   /** As PyTorch's `unbiased`; optional. */
   readonly unbiased?: boolean | null | undefined;
   /** As PyTorch's `keepdim`; default false. */
@@ -1007,7 +1007,7 @@ export interface VectorNormOptions {
   /** As PyTorch's `ord`; default 2. */
   readonly ord?: number | undefined;
   /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: IntOrInts | null | undefined;
   /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
   /** As PyTorch's `dtype`; optional. */
@@ -1019,7 +1019,7 @@ export interface NormOptions {
   /** As PyTorch's `p`; default "fro". */
   readonly p?: Scalar | string | undefined;
   /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: IntOrInts | null | undefined;
   /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
   /** As PyTorch's `dtype`; optional. */
@@ -1031,7 +1031,7 @@ export interface NormalizeOptions {
   /** As PyTorch's `p`; default 2. */
   readonly p?: number | undefined;
   /** As PyTorch's `dim`; default 1. */
-  readonly dim?: number | readonly number[] | undefined;
+  readonly dim?: IntOrInts | undefined;
   /** As PyTorch's `eps`; default 1e-12. */
   readonly eps?: number | undefined;
 }
@@ -1211,7 +1211,7 @@ export interface CumulativeTrapezoidOptions<T> extends TrapezoidOptions<T> {}
 /** Arguments of interpolate by name. */
 export interface InterpolateOptions {
   /** As PyTorch's `size`; optional. */
-  readonly size?: number | readonly number[] | null | undefined;
+  readonly size?: IntOrInts | null | undefined;
   /** As PyTorch's `scale_factor`; optional. */
   readonly scaleFactor?: number | readonly number[] | null | undefined;
   /** As PyTorch's `mode`; default "nearest". */
@@ -1235,7 +1235,7 @@ export interface InterpolateOptions {
 /** Arguments of upsampleNearest by name. */
 export interface UpsampleNearestOptions {
   /** As PyTorch's `size`; optional. */
-  readonly size?: number | readonly number[] | null | undefined;
+  readonly size?: IntOrInts | null | undefined;
   /** As PyTorch's `scale_factor`; optional. */
   readonly scaleFactor?: number | readonly number[] | null | undefined;
 }
@@ -1246,11 +1246,11 @@ export interface UpsampleBilinearOptions extends UpsampleNearestOptions {}
 /** Arguments of im2col by name. */
 export interface Im2colOptions {
   /** As PyTorch's `dilation`; default 1. */
-  readonly dilation?: number | readonly number[] | undefined;
+  readonly dilation?: IntOrInts | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: number | readonly number[] | undefined;
+  readonly padding?: IntOrInts | undefined;
   /** As PyTorch's `stride`; default 1. */
-  readonly stride?: number | readonly number[] | undefined;
+  readonly stride?: IntOrInts | undefined;
 }
 
 /** Arguments of localResponseNorm by name. */
@@ -1423,7 +1423,7 @@ export interface MatrixNormOptions {
   /** As PyTorch's `ord`; default "fro". */
   readonly ord?: Scalar | string | undefined;
   /** As PyTorch's `dim`; default [-2,-1]. */
-  readonly dim?: number | readonly number[] | undefined;
+  readonly dim?: IntOrInts | undefined;
   /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
   /** As PyTorch's `dtype`; optional. */
@@ -1435,7 +1435,7 @@ export interface LinalgNormOptions {
   /** As PyTorch's `ord`; optional. */
   readonly ord?: Scalar | string | null | undefined;
   /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: IntOrInts | null | undefined;
   /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
   /** As PyTorch's `dtype`; optional. */
@@ -1850,11 +1850,11 @@ export interface Conv1dOptions<T> {
   /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
   /** As PyTorch's `stride`; default 1. */
-  readonly stride?: number | readonly number[] | undefined;
+  readonly stride?: IntOrInts | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: number | readonly number[] | string | undefined;
+  readonly padding?: IntOrInts | string | undefined;
   /** As PyTorch's `dilation`; default 1. */
-  readonly dilation?: number | readonly number[] | undefined;
+  readonly dilation?: IntOrInts | undefined;
   /** As PyTorch's `groups`; default 1. */
   readonly groups?: number | undefined;
 }
@@ -1870,15 +1870,15 @@ export interface ConvTranspose1dOptions<T> {
   /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
   /** As PyTorch's `stride`; default 1. */
-  readonly stride?: number | readonly number[] | undefined;
+  readonly stride?: IntOrInts | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: number | readonly number[] | undefined;
+  readonly padding?: IntOrInts | undefined;
   /** As PyTorch's `output_padding`; default 0. */
-  readonly outputPadding?: number | readonly number[] | undefined;
+  readonly outputPadding?: IntOrInts | undefined;
   /** As PyTorch's `groups`; default 1. */
   readonly groups?: number | undefined;
   /** As PyTorch's `dilation`; default 1. */
-  readonly dilation?: number | readonly number[] | undefined;
+  readonly dilation?: IntOrInts | undefined;
 }
 
 /** Arguments of convTranspose2d by name, those of convTranspose1d. */
@@ -1902,9 +1902,9 @@ export interface AdaptiveMaxPool3dOptions extends AdaptiveMaxPool1dOptions {}
 /** Arguments of maxUnpool1d by name. */
 export interface MaxUnpool1dOptions {
   /** As PyTorch's `stride`; optional. */
-  readonly stride?: number | readonly number[] | null | undefined;
+  readonly stride?: IntOrInts | null | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: number | readonly number[] | undefined;
+  readonly padding?: IntOrInts | undefined;
   /** As PyTorch's `output_size`; optional. */
   readonly outputSize?: readonly number[] | null | undefined;
 }
@@ -2091,7 +2091,7 @@ export interface FftFft2Options {
   /** As PyTorch's `s`; optional. */
   readonly s?: readonly number[] | null | undefined;
   /** As PyTorch's `dim`; default [-2,-1]. */
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: IntOrInts | null | undefined;
   /** As PyTorch's `norm`; optional. */
   readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
 }
@@ -2110,7 +2110,7 @@ export interface FftFftnOptions {
   /** As PyTorch's `s`; optional. */
   readonly s?: readonly number[] | null | undefined;
   /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | readonly number[] | null | undefined;
+  readonly dim?: IntOrInts | null | undefined;
   /** As PyTorch's `norm`; optional. */
   readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
 }

@@ -7,6 +7,9 @@ import type { DType } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { DeviceName } from "../loops/device.ts";
 
+/** One integer, which holds for each dimension where several are meant, or a list of them. */
+export type IntOrInts = number | readonly number[];
+
 /** A number in the sense of PyTorch's Scalar. A symbolic size may replace an integer. */
 export type Scalar = number | bigint | boolean;
 

@@ -4,7 +4,7 @@
 import type { Complex } from "../base/complex.ts";
 import type { DType } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
-import type { Scalar } from "../ops/params.ts";
+import type { IntOrInts, Scalar } from "../ops/params.ts";
 import type {
   AddbmmOptions,
   AddcdivOptions,
@@ -459,14 +459,14 @@ export const hardshrink: (
 /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
 export const sum: (
   self: Tensor,
-  dim?: number | readonly number[] | null | SumOptions,
+  dim?: IntOrInts | null | SumOptions,
   keepdim?: boolean | SumOptions,
   options?: SumOptions,
 ) => Tensor = ops.sum;
 /** The mean over dimensions, of floats, as `torch.mean`. */
 export const mean: (
   self: Tensor,
-  dim?: number | readonly number[] | null | MeanOptions,
+  dim?: IntOrInts | null | MeanOptions,
   keepdim?: boolean | MeanOptions,
   options?: MeanOptions,
 ) => Tensor = ops.mean;
@@ -480,14 +480,14 @@ export const prod: (
 /** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
 export const amax: (
   self: Tensor,
-  dim?: number | readonly number[] | null | AmaxOptions,
+  dim?: IntOrInts | null | AmaxOptions,
   keepdim?: boolean | AmaxOptions,
   options?: AmaxOptions,
 ) => Tensor = ops.amax;
 /** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
 export const amin: (
   self: Tensor,
-  dim?: number | readonly number[] | null | AminOptions,
+  dim?: IntOrInts | null | AminOptions,
   keepdim?: boolean | AminOptions,
   options?: AminOptions,
 ) => Tensor = ops.amin;
@@ -508,14 +508,14 @@ export const argmin: (
 /** True where any of the elements over dimensions are not 0, as `torch.any`. */
 export const any: (
   self: Tensor,
-  dim?: number | readonly number[] | null | AnyOptions,
+  dim?: IntOrInts | null | AnyOptions,
   keepdim?: boolean | AnyOptions,
   options?: AnyOptions,
 ) => Tensor = ops.any;
 /** True where all of the elements over dimensions are not 0, as `torch.all`. */
 export const all: (
   self: Tensor,
-  dim?: number | readonly number[] | null | AllOptions,
+  dim?: IntOrInts | null | AllOptions,
   keepdim?: boolean | AllOptions,
   options?: AllOptions,
 ) => Tensor = ops.all;
@@ -558,20 +558,20 @@ export const min: {
 /** The number of elements over dimensions that are not 0, as `torch.count_nonzero`. */
 export const countNonzero: (
   self: Tensor,
-  dim?: number | readonly number[] | null | CountNonzeroOptions,
+  dim?: IntOrInts | null | CountNonzeroOptions,
   options?: CountNonzeroOptions,
 ) => Tensor = ops.countNonzero;
 /** The sum over dimensions, ignoring NaN, as `torch.nansum`. */
 export const nansum: (
   self: Tensor,
-  dim?: number | readonly number[] | null | NansumOptions,
+  dim?: IntOrInts | null | NansumOptions,
   keepdim?: boolean | NansumOptions,
   options?: NansumOptions,
 ) => Tensor = ops.nansum;
 /** The mean over dimensions, ignoring NaN, as `torch.nanmean`. */
 export const nanmean: (
   self: Tensor,
-  dim?: number | readonly number[] | null | NanmeanOptions,
+  dim?: IntOrInts | null | NanmeanOptions,
   keepdim?: boolean | NanmeanOptions,
   options?: NanmeanOptions,
 ) => Tensor = ops.nanmean;
@@ -650,7 +650,7 @@ export const permute: {
 } = ops.permute;
 /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
 export const squeeze: {
-  (self: Tensor, dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): Tensor;
+  (self: Tensor, dim?: IntOrInts | null | SqueezeOptions, options?: SqueezeOptions): Tensor;
   (self: Tensor, ...dim: (number | SqueezeOptions)[]): Tensor;
 } = ops.squeeze;
 /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
@@ -732,11 +732,7 @@ export const permuteCopy: {
 } = ops.permuteCopy;
 /** As squeeze, copied. */
 export const squeezeCopy: {
-  (
-    self: Tensor,
-    dim?: number | readonly number[] | null | SqueezeCopyOptions,
-    options?: SqueezeCopyOptions,
-  ): Tensor;
+  (self: Tensor, dim?: IntOrInts | null | SqueezeCopyOptions, options?: SqueezeCopyOptions): Tensor;
   (self: Tensor, ...dim: (number | SqueezeCopyOptions)[]): Tensor;
 } = ops.squeezeCopy;
 /** As unfold, copied. */
@@ -869,11 +865,8 @@ export const T: (self: Tensor) => Tensor = ops.T;
 export const mT: (self: Tensor) => Tensor = ops.mT;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
 export const movedim: {
-  (self: Tensor, source: number | readonly number[], destination: number | readonly number[]): Tensor;
-  (
-    self: Tensor,
-    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
-  ): Tensor;
+  (self: Tensor, source: IntOrInts, destination: IntOrInts): Tensor;
+  (self: Tensor, named: { readonly source: IntOrInts; readonly destination: IntOrInts }): Tensor;
 } = ops.movedim;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
 export const moveaxis: typeof movedim = movedim;
@@ -928,29 +921,26 @@ export const chunk: {
 export const tensorSplit: {
   (
     self: Tensor,
-    indicesOrSections: number | readonly number[],
+    indicesOrSections: IntOrInts,
     dim?: number | TensorSplitOptions,
     options?: TensorSplitOptions,
   ): Tensor[];
-  (
-    self: Tensor,
-    named: { readonly indicesOrSections: number | readonly number[] } & TensorSplitOptions,
-  ): Tensor[];
+  (self: Tensor, named: { readonly indicesOrSections: IntOrInts } & TensorSplitOptions): Tensor[];
 } = ops.tensorSplit;
 /** Parts along a dimension, as `torch.hsplit`. */
 export const hsplit: {
-  (self: Tensor, indicesOrSections: number | readonly number[]): Tensor[];
-  (self: Tensor, named: { readonly indicesOrSections: number | readonly number[] }): Tensor[];
+  (self: Tensor, indicesOrSections: IntOrInts): Tensor[];
+  (self: Tensor, named: { readonly indicesOrSections: IntOrInts }): Tensor[];
 } = ops.hsplit;
 /** Parts along a dimension, as `torch.vsplit`. */
 export const vsplit: {
-  (self: Tensor, indicesOrSections: number | readonly number[]): Tensor[];
-  (self: Tensor, named: { readonly indicesOrSections: number | readonly number[] }): Tensor[];
+  (self: Tensor, indicesOrSections: IntOrInts): Tensor[];
+  (self: Tensor, named: { readonly indicesOrSections: IntOrInts }): Tensor[];
 } = ops.vsplit;
 /** Parts along a dimension, as `torch.dsplit`. */
 export const dsplit: {
-  (self: Tensor, indicesOrSections: number | readonly number[]): Tensor[];
-  (self: Tensor, named: { readonly indicesOrSections: number | readonly number[] }): Tensor[];
+  (self: Tensor, indicesOrSections: IntOrInts): Tensor[];
+  (self: Tensor, named: { readonly indicesOrSections: IntOrInts }): Tensor[];
 } = ops.dsplit;
 /** All parts along a dimension, without it, as `torch.unbind`. */
 export const unbind: (self: Tensor, dim?: number | UnbindOptions, options?: UnbindOptions) => Tensor[] =
@@ -1040,7 +1030,7 @@ export const maskedSelect: (self: Tensor, mask: Tensor) => Tensor = ops.maskedSe
 export const maskedScatter: (self: Tensor, mask: Tensor, source: Tensor) => Tensor = ops.maskedScatter;
 /** Reversed along dimensions, as `torch.flip`. */
 export const flip: {
-  (self: Tensor, dims: number | readonly number[]): Tensor;
+  (self: Tensor, dims: IntOrInts): Tensor;
   (self: Tensor, ...dims: number[]): Tensor;
 } = ops.flip;
 /** Reversed along dimension 1, as `torch.fliplr`. */
@@ -1049,13 +1039,8 @@ export const fliplr: (self: Tensor) => Tensor = ops.fliplr;
 export const flipud: (self: Tensor) => Tensor = ops.flipud;
 /** Rolled along dimensions, by default along the flattened tensor, as `torch.roll`. */
 export const roll: {
-  (
-    self: Tensor,
-    shifts: number | readonly number[],
-    dims?: number | readonly number[] | null | RollOptions,
-    options?: RollOptions,
-  ): Tensor;
-  (self: Tensor, named: { readonly shifts: number | readonly number[] } & RollOptions): Tensor;
+  (self: Tensor, shifts: IntOrInts, dims?: IntOrInts | null | RollOptions, options?: RollOptions): Tensor;
+  (self: Tensor, named: { readonly shifts: IntOrInts } & RollOptions): Tensor;
 } = ops.roll;
 /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
 export const tile: {
@@ -1493,10 +1478,10 @@ export const maxPool2dWithIndicesBackward: {
   (
     gradOutput: Tensor,
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     indices: Tensor,
     options?: MaxPool2dWithIndicesBackwardOptions,
@@ -1504,9 +1489,7 @@ export const maxPool2dWithIndicesBackward: {
   (
     gradOutput: Tensor,
     self: Tensor,
-    named:
-      & { readonly kernelSize: number | readonly number[]; readonly indices: Tensor }
-      & MaxPool2dWithIndicesBackwardOptions,
+    named: { readonly kernelSize: IntOrInts; readonly indices: Tensor } & MaxPool2dWithIndicesBackwardOptions,
   ): Tensor;
 } = ops.maxPool2dWithIndicesBackward;
 /**
@@ -1516,38 +1499,38 @@ export const maxPool2dWithIndicesBackward: {
 export const maxPool1d: {
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool1dOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null,
-    padding?: number | readonly number[],
-    dilation?: number | readonly number[],
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null,
+    padding?: IntOrInts,
+    dilation?: IntOrInts,
     ceilMode?: boolean,
     returnIndices?: false | MaxPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & MaxPool1dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & MaxPool1dOptions): Tensor;
 } = ops.maxPool1d;
 /**
  * The maximum of each window over 2 dimension(s); with returnIndices also its flat index. As
@@ -1556,38 +1539,38 @@ export const maxPool1d: {
 export const maxPool2d: {
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool2dOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     options: MaxPool2dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool2dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null,
-    padding?: number | readonly number[],
-    dilation?: number | readonly number[],
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null,
+    padding?: IntOrInts,
+    dilation?: IntOrInts,
     ceilMode?: boolean,
     returnIndices?: false | MaxPool2dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & MaxPool2dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & MaxPool2dOptions): Tensor;
 } = ops.maxPool2d;
 /**
  * The maximum of each window over 3 dimension(s); with returnIndices also its flat index. As
@@ -1596,52 +1579,52 @@ export const maxPool2d: {
 export const maxPool3d: {
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool3dOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     options: MaxPool3dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride: number | readonly number[] | null | undefined,
-    padding: number | readonly number[] | undefined,
-    dilation: number | readonly number[] | undefined,
+    kernelSize: IntOrInts,
+    stride: IntOrInts | null | undefined,
+    padding: IntOrInts | undefined,
+    dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool3dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null,
-    padding?: number | readonly number[],
-    dilation?: number | readonly number[],
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null,
+    padding?: IntOrInts,
+    dilation?: IntOrInts,
     ceilMode?: boolean,
     returnIndices?: false | MaxPool3dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & MaxPool3dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & MaxPool3dOptions): Tensor;
 } = ops.maxPool3d;
 /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
 export const avgPool1d: {
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | AvgPool1dOptions,
-    padding?: number | readonly number[] | AvgPool1dOptions,
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null | AvgPool1dOptions,
+    padding?: IntOrInts | AvgPool1dOptions,
     ceilMode?: boolean | AvgPool1dOptions,
     countIncludePad?: boolean | AvgPool1dOptions,
     divisorOverride?: number | null | AvgPool1dOptions,
     options?: AvgPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & AvgPool1dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & AvgPool1dOptions): Tensor;
 } = ops.avgPool1d;
 /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
 export const rand: {
@@ -1660,7 +1643,7 @@ export const randnLike: (self: Tensor, options?: RandnLikeOptions) => Tensor = o
 /** randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`. */
 export const randint: (
   low: number,
-  high?: number | readonly number[] | null | RandintOptions,
+  high?: IntOrInts | null | RandintOptions,
   size?: readonly Dim[] | null | RandintOptions,
   options?: RandintOptions,
 ) => Tensor = ops.randint;
@@ -1746,7 +1729,7 @@ export const rrelu: (
  */
 export const variance: (
   self: Tensor,
-  dim?: number | readonly number[] | boolean | null | VarOptions,
+  dim?: IntOrInts | boolean | null | VarOptions,
   unbiased?: boolean | null | VarOptions,
   keepdim?: boolean | VarOptions,
   options?: VarOptions,
@@ -1754,7 +1737,7 @@ export const variance: (
 /** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
 export const std: (
   self: Tensor,
-  dim?: number | readonly number[] | boolean | null | StdOptions,
+  dim?: IntOrInts | boolean | null | StdOptions,
   unbiased?: boolean | null | StdOptions,
   keepdim?: boolean | StdOptions,
   options?: StdOptions,
@@ -1762,7 +1745,7 @@ export const std: (
 /** var and mean over dimensions, as `torch.var_mean`. */
 export const varMean: (
   self: Tensor,
-  dim?: number | readonly number[] | boolean | null | VarMeanOptions,
+  dim?: IntOrInts | boolean | null | VarMeanOptions,
   unbiased?: boolean | null | VarMeanOptions,
   keepdim?: boolean | VarMeanOptions,
   options?: VarMeanOptions,
@@ -1770,20 +1753,15 @@ export const varMean: (
 /** std and mean over dimensions, as `torch.std_mean`. */
 export const stdMean: (
   self: Tensor,
-  dim?: number | readonly number[] | boolean | null | StdMeanOptions,
+  dim?: IntOrInts | boolean | null | StdMeanOptions,
   unbiased?: boolean | null | StdMeanOptions,
   keepdim?: boolean | StdMeanOptions,
   options?: StdMeanOptions,
 ) => Results<Tensor, ["deviation", "mean"]> = ops.stdMean;
 /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
 export const logsumexp: {
-  (
-    self: Tensor,
-    dim: number | readonly number[],
-    keepdim?: boolean | LogsumexpOptions,
-    options?: LogsumexpOptions,
-  ): Tensor;
-  (self: Tensor, named: { readonly dim: number | readonly number[] } & LogsumexpOptions): Tensor;
+  (self: Tensor, dim: IntOrInts, keepdim?: boolean | LogsumexpOptions, options?: LogsumexpOptions): Tensor;
+  (self: Tensor, named: { readonly dim: IntOrInts } & LogsumexpOptions): Tensor;
 } = ops.logsumexp;
 /**
  * The norm of order p ("fro" is 2, "nuc" of singular values) of all elements or along dimensions, as
@@ -1792,7 +1770,7 @@ export const logsumexp: {
 export const norm: (
   self: Tensor,
   p?: Scalar | string | NormOptions,
-  dim?: number | readonly number[] | null | NormOptions,
+  dim?: IntOrInts | null | NormOptions,
   keepdim?: boolean | NormOptions,
   dtype?: DType | null | NormOptions,
   options?: NormOptions,
@@ -2359,9 +2337,9 @@ export const conv1d: (
   input: Tensor,
   weight: Tensor,
   bias?: Tensor | null | Conv1dOptions<Tensor>,
-  stride?: number | readonly number[] | Conv1dOptions<Tensor>,
-  padding?: number | readonly number[] | string | Conv1dOptions<Tensor>,
-  dilation?: number | readonly number[] | Conv1dOptions<Tensor>,
+  stride?: IntOrInts | Conv1dOptions<Tensor>,
+  padding?: IntOrInts | string | Conv1dOptions<Tensor>,
+  dilation?: IntOrInts | Conv1dOptions<Tensor>,
   groups?: number | Conv1dOptions<Tensor>,
   options?: Conv1dOptions<Tensor>,
 ) => Tensor = ops.conv1d;
@@ -2373,9 +2351,9 @@ export const conv2d: (
   input: Tensor,
   weight: Tensor,
   bias?: Tensor | null | Conv2dOptions<Tensor>,
-  stride?: number | readonly number[] | Conv2dOptions<Tensor>,
-  padding?: number | readonly number[] | string | Conv2dOptions<Tensor>,
-  dilation?: number | readonly number[] | Conv2dOptions<Tensor>,
+  stride?: IntOrInts | Conv2dOptions<Tensor>,
+  padding?: IntOrInts | string | Conv2dOptions<Tensor>,
+  dilation?: IntOrInts | Conv2dOptions<Tensor>,
   groups?: number | Conv2dOptions<Tensor>,
   options?: Conv2dOptions<Tensor>,
 ) => Tensor = ops.conv2d;
@@ -2387,9 +2365,9 @@ export const conv3d: (
   input: Tensor,
   weight: Tensor,
   bias?: Tensor | null | Conv3dOptions<Tensor>,
-  stride?: number | readonly number[] | Conv3dOptions<Tensor>,
-  padding?: number | readonly number[] | string | Conv3dOptions<Tensor>,
-  dilation?: number | readonly number[] | Conv3dOptions<Tensor>,
+  stride?: IntOrInts | Conv3dOptions<Tensor>,
+  padding?: IntOrInts | string | Conv3dOptions<Tensor>,
+  dilation?: IntOrInts | Conv3dOptions<Tensor>,
   groups?: number | Conv3dOptions<Tensor>,
   options?: Conv3dOptions<Tensor>,
 ) => Tensor = ops.conv3d;
@@ -2398,11 +2376,11 @@ export const convTranspose1d: (
   input: Tensor,
   weight: Tensor,
   bias?: Tensor | null | ConvTranspose1dOptions<Tensor>,
-  stride?: number | readonly number[] | ConvTranspose1dOptions<Tensor>,
-  padding?: number | readonly number[] | ConvTranspose1dOptions<Tensor>,
-  outputPadding?: number | readonly number[] | ConvTranspose1dOptions<Tensor>,
+  stride?: IntOrInts | ConvTranspose1dOptions<Tensor>,
+  padding?: IntOrInts | ConvTranspose1dOptions<Tensor>,
+  outputPadding?: IntOrInts | ConvTranspose1dOptions<Tensor>,
   groups?: number | ConvTranspose1dOptions<Tensor>,
-  dilation?: number | readonly number[] | ConvTranspose1dOptions<Tensor>,
+  dilation?: IntOrInts | ConvTranspose1dOptions<Tensor>,
   options?: ConvTranspose1dOptions<Tensor>,
 ) => Tensor = ops.convTranspose1d;
 /** The transposed convolution over 2 dimension(s), as `nn.functional.conv_transpose2d`. */
@@ -2410,11 +2388,11 @@ export const convTranspose2d: (
   input: Tensor,
   weight: Tensor,
   bias?: Tensor | null | ConvTranspose2dOptions<Tensor>,
-  stride?: number | readonly number[] | ConvTranspose2dOptions<Tensor>,
-  padding?: number | readonly number[] | ConvTranspose2dOptions<Tensor>,
-  outputPadding?: number | readonly number[] | ConvTranspose2dOptions<Tensor>,
+  stride?: IntOrInts | ConvTranspose2dOptions<Tensor>,
+  padding?: IntOrInts | ConvTranspose2dOptions<Tensor>,
+  outputPadding?: IntOrInts | ConvTranspose2dOptions<Tensor>,
   groups?: number | ConvTranspose2dOptions<Tensor>,
-  dilation?: number | readonly number[] | ConvTranspose2dOptions<Tensor>,
+  dilation?: IntOrInts | ConvTranspose2dOptions<Tensor>,
   options?: ConvTranspose2dOptions<Tensor>,
 ) => Tensor = ops.convTranspose2d;
 /** The transposed convolution over 3 dimension(s), as `nn.functional.conv_transpose3d`. */
@@ -2422,11 +2400,11 @@ export const convTranspose3d: (
   input: Tensor,
   weight: Tensor,
   bias?: Tensor | null | ConvTranspose3dOptions<Tensor>,
-  stride?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
-  padding?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
-  outputPadding?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
+  stride?: IntOrInts | ConvTranspose3dOptions<Tensor>,
+  padding?: IntOrInts | ConvTranspose3dOptions<Tensor>,
+  outputPadding?: IntOrInts | ConvTranspose3dOptions<Tensor>,
   groups?: number | ConvTranspose3dOptions<Tensor>,
-  dilation?: number | readonly number[] | ConvTranspose3dOptions<Tensor>,
+  dilation?: IntOrInts | ConvTranspose3dOptions<Tensor>,
   options?: ConvTranspose3dOptions<Tensor>,
 ) => Tensor = ops.convTranspose3d;
 /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */

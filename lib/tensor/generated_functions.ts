@@ -3,7 +3,7 @@
  */
 import type { DType } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
-import type { Scalar } from "../ops/params.ts";
+import type { IntOrInts, Scalar } from "../ops/params.ts";
 import type {
   AdaptiveMaxPool1dOptions,
   AdaptiveMaxPool2dOptions,
@@ -261,43 +261,43 @@ export const glu: (self: Tensor, dim?: number | GluOptions, options?: GluOptions
 export const avgPool2d: {
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | AvgPool2dOptions,
-    padding?: number | readonly number[] | AvgPool2dOptions,
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null | AvgPool2dOptions,
+    padding?: IntOrInts | AvgPool2dOptions,
     ceilMode?: boolean | AvgPool2dOptions,
     countIncludePad?: boolean | AvgPool2dOptions,
     divisorOverride?: number | null | AvgPool2dOptions,
     options?: AvgPool2dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & AvgPool2dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & AvgPool2dOptions): Tensor;
 } = ops.avgPool2d;
 /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
 export const avgPool3d: {
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | AvgPool3dOptions,
-    padding?: number | readonly number[] | AvgPool3dOptions,
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null | AvgPool3dOptions,
+    padding?: IntOrInts | AvgPool3dOptions,
     ceilMode?: boolean | AvgPool3dOptions,
     countIncludePad?: boolean | AvgPool3dOptions,
     divisorOverride?: number | null | AvgPool3dOptions,
     options?: AvgPool3dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & AvgPool3dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & AvgPool3dOptions): Tensor;
 } = ops.avgPool3d;
 /** (Σ xᵖ)^(1/p) of each window over 1 dimension(s), as `nn.functional.lp_pool1d`. */
 export const lpPool1d: {
   (
     self: Tensor,
     normType: number,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | LpPool1dOptions,
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null | LpPool1dOptions,
     ceilMode?: boolean | LpPool1dOptions,
     options?: LpPool1dOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool1dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & LpPool1dOptions,
   ): Tensor;
 } = ops.lpPool1d;
 /** (Σ xᵖ)^(1/p) of each window over 2 dimension(s), as `nn.functional.lp_pool2d`. */
@@ -305,14 +305,14 @@ export const lpPool2d: {
   (
     self: Tensor,
     normType: number,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | LpPool2dOptions,
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null | LpPool2dOptions,
     ceilMode?: boolean | LpPool2dOptions,
     options?: LpPool2dOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool2dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & LpPool2dOptions,
   ): Tensor;
 } = ops.lpPool2d;
 /** (Σ xᵖ)^(1/p) of each window over 3 dimension(s), as `nn.functional.lp_pool3d`. */
@@ -320,14 +320,14 @@ export const lpPool3d: {
   (
     self: Tensor,
     normType: number,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | LpPool3dOptions,
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null | LpPool3dOptions,
     ceilMode?: boolean | LpPool3dOptions,
     options?: LpPool3dOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly normType: number; readonly kernelSize: number | readonly number[] } & LpPool3dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & LpPool3dOptions,
   ): Tensor;
 } = ops.lpPool3d;
 /**
@@ -337,8 +337,8 @@ export const lpPool3d: {
 export const fractionalMaxPool2d: {
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    outputSize: number | readonly number[] | null | undefined,
+    kernelSize: IntOrInts,
+    outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     returnIndices: true,
     randomSamples?: Tensor | null | FractionalMaxPool2dOptions<Tensor>,
@@ -346,28 +346,25 @@ export const fractionalMaxPool2d: {
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     options: FractionalMaxPool2dOptions<Tensor> & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    outputSize: number | readonly number[] | null | undefined,
+    kernelSize: IntOrInts,
+    outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     options: FractionalMaxPool2dOptions<Tensor> & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    outputSize?: number | readonly number[] | null,
+    kernelSize: IntOrInts,
+    outputSize?: IntOrInts | null,
     outputRatio?: number | readonly number[] | null,
     returnIndices?: false | FractionalMaxPool2dOptions<Tensor>,
     randomSamples?: Tensor | null,
   ): Tensor;
-  (
-    self: Tensor,
-    named: { readonly kernelSize: number | readonly number[] } & FractionalMaxPool2dOptions<Tensor>,
-  ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & FractionalMaxPool2dOptions<Tensor>): Tensor;
 } = ops.fractionalMaxPool2d;
 /**
  * The maxima of windows at random places over 3 dimensions (Graham 2014), as
@@ -376,8 +373,8 @@ export const fractionalMaxPool2d: {
 export const fractionalMaxPool3d: {
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    outputSize: number | readonly number[] | null | undefined,
+    kernelSize: IntOrInts,
+    outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     returnIndices: true,
     randomSamples?: Tensor | null | FractionalMaxPool3dOptions<Tensor>,
@@ -385,28 +382,25 @@ export const fractionalMaxPool3d: {
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
+    kernelSize: IntOrInts,
     options: FractionalMaxPool3dOptions<Tensor> & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    outputSize: number | readonly number[] | null | undefined,
+    kernelSize: IntOrInts,
+    outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     options: FractionalMaxPool3dOptions<Tensor> & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    outputSize?: number | readonly number[] | null,
+    kernelSize: IntOrInts,
+    outputSize?: IntOrInts | null,
     outputRatio?: number | readonly number[] | null,
     returnIndices?: false | FractionalMaxPool3dOptions<Tensor>,
     randomSamples?: Tensor | null,
   ): Tensor;
-  (
-    self: Tensor,
-    named: { readonly kernelSize: number | readonly number[] } & FractionalMaxPool3dOptions<Tensor>,
-  ): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & FractionalMaxPool3dOptions<Tensor>): Tensor;
 } = ops.fractionalMaxPool3d;
 /** As dropout, of whole channels of 1 dimension(s), as `nn.functional.dropout1d`. */
 export const dropout1d: (
@@ -448,7 +442,7 @@ export const gumbelSoftmax: (
 export const vectorNorm: (
   x: Tensor,
   ord?: number | VectorNormOptions,
-  dim?: number | readonly number[] | null | VectorNormOptions,
+  dim?: IntOrInts | null | VectorNormOptions,
   keepdim?: boolean | VectorNormOptions,
   options?: VectorNormOptions,
 ) => Tensor = ops.vectorNorm;
@@ -456,7 +450,7 @@ export const vectorNorm: (
 export const normalize: (
   self: Tensor,
   p?: number | NormalizeOptions,
-  dim?: number | readonly number[] | NormalizeOptions,
+  dim?: IntOrInts | NormalizeOptions,
   eps?: number | NormalizeOptions,
   options?: NormalizeOptions,
 ) => Tensor = ops.normalize;
@@ -525,7 +519,7 @@ export const bilinear: (
  */
 export const interpolate: (
   self: Tensor,
-  size?: number | readonly number[] | null | InterpolateOptions,
+  size?: IntOrInts | null | InterpolateOptions,
   scaleFactor?: number | readonly number[] | null | InterpolateOptions,
   mode?:
     | "nearest"
@@ -549,14 +543,14 @@ export const upsample: typeof interpolate = interpolate;
 /** interpolate with mode nearest, as `nn.functional.upsample_nearest`. */
 export const upsampleNearest: (
   self: Tensor,
-  size?: number | readonly number[] | null | UpsampleNearestOptions,
+  size?: IntOrInts | null | UpsampleNearestOptions,
   scaleFactor?: number | readonly number[] | null | UpsampleNearestOptions,
   options?: UpsampleNearestOptions,
 ) => Tensor = ops.upsampleNearest;
 /** interpolate with mode bilinear, as `nn.functional.upsample_bilinear`. */
 export const upsampleBilinear: (
   self: Tensor,
-  size?: number | readonly number[] | null | UpsampleBilinearOptions,
+  size?: IntOrInts | null | UpsampleBilinearOptions,
   scaleFactor?: number | readonly number[] | null | UpsampleBilinearOptions,
   options?: UpsampleBilinearOptions,
 ) => Tensor = ops.upsampleBilinear;
@@ -564,13 +558,13 @@ export const upsampleBilinear: (
 export const im2col: {
   (
     self: Tensor,
-    kernelSize: number | readonly number[],
-    dilation?: number | readonly number[] | Im2colOptions,
-    padding?: number | readonly number[] | Im2colOptions,
-    stride?: number | readonly number[] | Im2colOptions,
+    kernelSize: IntOrInts,
+    dilation?: IntOrInts | Im2colOptions,
+    padding?: IntOrInts | Im2colOptions,
+    stride?: IntOrInts | Im2colOptions,
     options?: Im2colOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: number | readonly number[] } & Im2colOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & Im2colOptions): Tensor;
 } = ops.im2col;
 /** Divided by a power of the mean square over neighbouring channels, as `nn.functional.local_response_norm`. */
 export const localResponseNorm: {
@@ -591,19 +585,16 @@ export const localResponseNorm: {
 export const col2im: {
   (
     self: Tensor,
-    outputSize: number | readonly number[],
-    kernelSize: number | readonly number[],
-    dilation?: number | readonly number[] | Col2imOptions,
-    padding?: number | readonly number[] | Col2imOptions,
-    stride?: number | readonly number[] | Col2imOptions,
+    outputSize: IntOrInts,
+    kernelSize: IntOrInts,
+    dilation?: IntOrInts | Col2imOptions,
+    padding?: IntOrInts | Col2imOptions,
+    stride?: IntOrInts | Col2imOptions,
     options?: Col2imOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: {
-      readonly outputSize: number | readonly number[];
-      readonly kernelSize: number | readonly number[];
-    } & Col2imOptions,
+    named: { readonly outputSize: IntOrInts; readonly kernelSize: IntOrInts } & Col2imOptions,
   ): Tensor;
 } = ops.col2im;
 /**
@@ -786,7 +777,7 @@ export const shiftedChebyshevPolynomialW: (x: Operand<Tensor>, n: Operand<Tensor
 export const matrixNorm: (
   A: Tensor,
   ord?: Scalar | string | MatrixNormOptions,
-  dim?: number | readonly number[] | MatrixNormOptions,
+  dim?: IntOrInts | MatrixNormOptions,
   keepdim?: boolean | MatrixNormOptions,
   options?: MatrixNormOptions,
 ) => Tensor = ops.matrixNorm;
@@ -794,7 +785,7 @@ export const matrixNorm: (
 export const linalgNorm: (
   A: Tensor,
   ord?: Scalar | string | null | LinalgNormOptions,
-  dim?: number | readonly number[] | null | LinalgNormOptions,
+  dim?: IntOrInts | null | LinalgNormOptions,
   keepdim?: boolean | LinalgNormOptions,
   options?: LinalgNormOptions,
 ) => Tensor = ops.linalgNorm;
@@ -1100,51 +1091,39 @@ export const maxUnpool1d: {
   (
     self: Tensor,
     indices: Tensor,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | MaxUnpool1dOptions,
-    padding?: number | readonly number[] | MaxUnpool1dOptions,
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null | MaxUnpool1dOptions,
+    padding?: IntOrInts | MaxUnpool1dOptions,
     outputSize?: readonly number[] | null | MaxUnpool1dOptions,
     options?: MaxUnpool1dOptions,
   ): Tensor;
-  (
-    self: Tensor,
-    indices: Tensor,
-    named: { readonly kernelSize: number | readonly number[] } & MaxUnpool1dOptions,
-  ): Tensor;
+  (self: Tensor, indices: Tensor, named: { readonly kernelSize: IntOrInts } & MaxUnpool1dOptions): Tensor;
 } = ops.maxUnpool1d;
 /** Values at the indices that maxPool2d returned, zeros elsewhere, as `nn.functional.max_unpool2d`. */
 export const maxUnpool2d: {
   (
     self: Tensor,
     indices: Tensor,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | MaxUnpool2dOptions,
-    padding?: number | readonly number[] | MaxUnpool2dOptions,
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null | MaxUnpool2dOptions,
+    padding?: IntOrInts | MaxUnpool2dOptions,
     outputSize?: readonly number[] | null | MaxUnpool2dOptions,
     options?: MaxUnpool2dOptions,
   ): Tensor;
-  (
-    self: Tensor,
-    indices: Tensor,
-    named: { readonly kernelSize: number | readonly number[] } & MaxUnpool2dOptions,
-  ): Tensor;
+  (self: Tensor, indices: Tensor, named: { readonly kernelSize: IntOrInts } & MaxUnpool2dOptions): Tensor;
 } = ops.maxUnpool2d;
 /** Values at the indices that maxPool3d returned, zeros elsewhere, as `nn.functional.max_unpool3d`. */
 export const maxUnpool3d: {
   (
     self: Tensor,
     indices: Tensor,
-    kernelSize: number | readonly number[],
-    stride?: number | readonly number[] | null | MaxUnpool3dOptions,
-    padding?: number | readonly number[] | MaxUnpool3dOptions,
+    kernelSize: IntOrInts,
+    stride?: IntOrInts | null | MaxUnpool3dOptions,
+    padding?: IntOrInts | MaxUnpool3dOptions,
     outputSize?: readonly number[] | null | MaxUnpool3dOptions,
     options?: MaxUnpool3dOptions,
   ): Tensor;
-  (
-    self: Tensor,
-    indices: Tensor,
-    named: { readonly kernelSize: number | readonly number[] } & MaxUnpool3dOptions,
-  ): Tensor;
+  (self: Tensor, indices: Tensor, named: { readonly kernelSize: IntOrInts } & MaxUnpool3dOptions): Tensor;
 } = ops.maxUnpool3d;
 /** softmax(−self) along `dim`, as `nn.functional.softmin`. */
 export const softmin: {
@@ -1327,7 +1306,7 @@ export const fftIhfft: (
 export const fftFft2: (
   self: Tensor,
   s?: readonly number[] | null | FftFft2Options,
-  dim?: number | readonly number[] | null | FftFft2Options,
+  dim?: IntOrInts | null | FftFft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
   options?: FftFft2Options,
 ) => Tensor = ops.fftFft2;
@@ -1335,7 +1314,7 @@ export const fftFft2: (
 export const fftIfft2: (
   self: Tensor,
   s?: readonly number[] | null | FftIfft2Options,
-  dim?: number | readonly number[] | null | FftIfft2Options,
+  dim?: IntOrInts | null | FftIfft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftIfft2Options,
   options?: FftIfft2Options,
 ) => Tensor = ops.fftIfft2;
@@ -1346,7 +1325,7 @@ export const fftIfft2: (
 export const fftRfft2: (
   self: Tensor,
   s?: readonly number[] | null | FftRfft2Options,
-  dim?: number | readonly number[] | null | FftRfft2Options,
+  dim?: IntOrInts | null | FftRfft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftRfft2Options,
   options?: FftRfft2Options,
 ) => Tensor = ops.fftRfft2;
@@ -1357,7 +1336,7 @@ export const fftRfft2: (
 export const fftIrfft2: (
   self: Tensor,
   s?: readonly number[] | null | FftIrfft2Options,
-  dim?: number | readonly number[] | null | FftIrfft2Options,
+  dim?: IntOrInts | null | FftIrfft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftIrfft2Options,
   options?: FftIrfft2Options,
 ) => Tensor = ops.fftIrfft2;
@@ -1365,7 +1344,7 @@ export const fftIrfft2: (
 export const fftFftn: (
   self: Tensor,
   s?: readonly number[] | null | FftFftnOptions,
-  dim?: number | readonly number[] | null | FftFftnOptions,
+  dim?: IntOrInts | null | FftFftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
   options?: FftFftnOptions,
 ) => Tensor = ops.fftFftn;
@@ -1376,7 +1355,7 @@ export const fftFftn: (
 export const fftIfftn: (
   self: Tensor,
   s?: readonly number[] | null | FftIfftnOptions,
-  dim?: number | readonly number[] | null | FftIfftnOptions,
+  dim?: IntOrInts | null | FftIfftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftIfftnOptions,
   options?: FftIfftnOptions,
 ) => Tensor = ops.fftIfftn;
@@ -1387,7 +1366,7 @@ export const fftIfftn: (
 export const fftRfftn: (
   self: Tensor,
   s?: readonly number[] | null | FftRfftnOptions,
-  dim?: number | readonly number[] | null | FftRfftnOptions,
+  dim?: IntOrInts | null | FftRfftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftRfftnOptions,
   options?: FftRfftnOptions,
 ) => Tensor = ops.fftRfftn;
@@ -1398,7 +1377,7 @@ export const fftRfftn: (
 export const fftIrfftn: (
   self: Tensor,
   s?: readonly number[] | null | FftIrfftnOptions,
-  dim?: number | readonly number[] | null | FftIrfftnOptions,
+  dim?: IntOrInts | null | FftIrfftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftIrfftnOptions,
   options?: FftIrfftnOptions,
 ) => Tensor = ops.fftIrfftn;
@@ -1409,7 +1388,7 @@ export const fftIrfftn: (
 export const fftHfft2: (
   self: Tensor,
   s?: readonly number[] | null | FftHfft2Options,
-  dim?: number | readonly number[] | null | FftHfft2Options,
+  dim?: IntOrInts | null | FftHfft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftHfft2Options,
   options?: FftHfft2Options,
 ) => Tensor = ops.fftHfft2;
@@ -1420,7 +1399,7 @@ export const fftHfft2: (
 export const fftIhfft2: (
   self: Tensor,
   s?: readonly number[] | null | FftIhfft2Options,
-  dim?: number | readonly number[] | null | FftIhfft2Options,
+  dim?: IntOrInts | null | FftIhfft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftIhfft2Options,
   options?: FftIhfft2Options,
 ) => Tensor = ops.fftIhfft2;
@@ -1431,7 +1410,7 @@ export const fftIhfft2: (
 export const fftHfftn: (
   self: Tensor,
   s?: readonly number[] | null | FftHfftnOptions,
-  dim?: number | readonly number[] | null | FftHfftnOptions,
+  dim?: IntOrInts | null | FftHfftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftHfftnOptions,
   options?: FftHfftnOptions,
 ) => Tensor = ops.fftHfftn;
@@ -1442,7 +1421,7 @@ export const fftHfftn: (
 export const fftIhfftn: (
   self: Tensor,
   s?: readonly number[] | null | FftIhfftnOptions,
-  dim?: number | readonly number[] | null | FftIhfftnOptions,
+  dim?: IntOrInts | null | FftIhfftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftIhfftnOptions,
   options?: FftIhfftnOptions,
 ) => Tensor = ops.fftIhfftn;
@@ -1458,12 +1437,12 @@ export const fftRfftfreq: (
 /** Frequencies moved so that 0 is in the middle, along `dim` or all dimensions. As `torch.fft.fftshift`. */
 export const fftFftshift: (
   self: Tensor,
-  dim?: number | readonly number[] | null | FftFftshiftOptions,
+  dim?: IntOrInts | null | FftFftshiftOptions,
   options?: FftFftshiftOptions,
 ) => Tensor = ops.fftFftshift;
 /** Frequencies moved back from fftshift, along `dim` or all dimensions. As `torch.fft.ifftshift`. */
 export const fftIfftshift: (
   self: Tensor,
-  dim?: number | readonly number[] | null | FftIfftshiftOptions,
+  dim?: IntOrInts | null | FftIfftshiftOptions,
   options?: FftIfftshiftOptions,
 ) => Tensor = ops.fftIfftshift;

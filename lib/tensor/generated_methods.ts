@@ -4,7 +4,7 @@
 import type { Complex } from "../base/complex.ts";
 import type { DType } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
-import type { Scalar } from "../ops/params.ts";
+import type { IntOrInts, Scalar } from "../ops/params.ts";
 import type {
   AddbmmOptions,
   AddcdivOptions,
@@ -600,47 +600,23 @@ export interface TensorMethods<T> {
   /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
   hardshrink(lambd?: number | HardshrinkOptions, options?: HardshrinkOptions): T;
   /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
-  sum(
-    dim?: number | readonly number[] | null | SumOptions,
-    keepdim?: boolean | SumOptions,
-    options?: SumOptions,
-  ): T;
+  sum(dim?: IntOrInts | null | SumOptions, keepdim?: boolean | SumOptions, options?: SumOptions): T;
   /** The mean over dimensions, of floats, as `torch.mean`. */
-  mean(
-    dim?: number | readonly number[] | null | MeanOptions,
-    keepdim?: boolean | MeanOptions,
-    options?: MeanOptions,
-  ): T;
+  mean(dim?: IntOrInts | null | MeanOptions, keepdim?: boolean | MeanOptions, options?: MeanOptions): T;
   /** The product over all elements or one dimension, as `torch.prod`. */
   prod(dim?: number | null | ProdOptions, keepdim?: boolean | ProdOptions, options?: ProdOptions): T;
   /** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
-  amax(
-    dim?: number | readonly number[] | null | AmaxOptions,
-    keepdim?: boolean | AmaxOptions,
-    options?: AmaxOptions,
-  ): T;
+  amax(dim?: IntOrInts | null | AmaxOptions, keepdim?: boolean | AmaxOptions, options?: AmaxOptions): T;
   /** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
-  amin(
-    dim?: number | readonly number[] | null | AminOptions,
-    keepdim?: boolean | AminOptions,
-    options?: AminOptions,
-  ): T;
+  amin(dim?: IntOrInts | null | AminOptions, keepdim?: boolean | AminOptions, options?: AminOptions): T;
   /** The index of the first maximum over one dimension, or in the flattened tensor. As `torch.argmax`. */
   argmax(dim?: number | null | ArgmaxOptions, keepdim?: boolean | ArgmaxOptions, options?: ArgmaxOptions): T;
   /** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
   argmin(dim?: number | null | ArgminOptions, keepdim?: boolean | ArgminOptions, options?: ArgminOptions): T;
   /** True where any of the elements over dimensions are not 0, as `torch.any`. */
-  any(
-    dim?: number | readonly number[] | null | AnyOptions,
-    keepdim?: boolean | AnyOptions,
-    options?: AnyOptions,
-  ): T;
+  any(dim?: IntOrInts | null | AnyOptions, keepdim?: boolean | AnyOptions, options?: AnyOptions): T;
   /** True where all of the elements over dimensions are not 0, as `torch.all`. */
-  all(
-    dim?: number | readonly number[] | null | AllOptions,
-    keepdim?: boolean | AllOptions,
-    options?: AllOptions,
-  ): T;
+  all(dim?: IntOrInts | null | AllOptions, keepdim?: boolean | AllOptions, options?: AllOptions): T;
   /**
    * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise maximum. As `torch.max`.
@@ -690,19 +666,16 @@ export interface TensorMethods<T> {
    */
   min(dim?: null | MinOptions<T>, keepdim?: boolean): T;
   /** The number of elements over dimensions that are not 0, as `torch.count_nonzero`. */
-  countNonzero(
-    dim?: number | readonly number[] | null | CountNonzeroOptions,
-    options?: CountNonzeroOptions,
-  ): T;
+  countNonzero(dim?: IntOrInts | null | CountNonzeroOptions, options?: CountNonzeroOptions): T;
   /** The sum over dimensions, ignoring NaN, as `torch.nansum`. */
   nansum(
-    dim?: number | readonly number[] | null | NansumOptions,
+    dim?: IntOrInts | null | NansumOptions,
     keepdim?: boolean | NansumOptions,
     options?: NansumOptions,
   ): T;
   /** The mean over dimensions, ignoring NaN, as `torch.nanmean`. */
   nanmean(
-    dim?: number | readonly number[] | null | NanmeanOptions,
+    dim?: IntOrInts | null | NanmeanOptions,
     keepdim?: boolean | NanmeanOptions,
     options?: NanmeanOptions,
   ): T;
@@ -765,11 +738,11 @@ export interface TensorMethods<T> {
   /** The dimensions in another order, as `torch.permute`. */
   permute(...dims: number[]): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
-  squeeze(dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
+  squeeze(dim?: IntOrInts | null | SqueezeOptions, options?: SqueezeOptions): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
   squeeze(...dim: (number | SqueezeOptions)[]): T;
   /** squeeze, whose layout this tensor adopts; returns this tensor. */
-  squeeze_(dim?: number | readonly number[] | null | SqueezeOptions, options?: SqueezeOptions): T;
+  squeeze_(dim?: IntOrInts | null | SqueezeOptions, options?: SqueezeOptions): T;
   /** squeeze, whose layout this tensor adopts; returns this tensor. */
   squeeze_(...dim: (number | SqueezeOptions)[]): T;
   /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
@@ -901,17 +874,13 @@ export interface TensorMethods<T> {
   /** t, whose layout this tensor adopts; returns this tensor. */
   t_(): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
-  movedim(source: number | readonly number[], destination: number | readonly number[]): T;
+  movedim(source: IntOrInts, destination: IntOrInts): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
-  movedim(
-    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
-  ): T;
+  movedim(named: { readonly source: IntOrInts; readonly destination: IntOrInts }): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
-  moveaxis(source: number | readonly number[], destination: number | readonly number[]): T;
+  moveaxis(source: IntOrInts, destination: IntOrInts): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
-  moveaxis(
-    named: { readonly source: number | readonly number[]; readonly destination: number | readonly number[] },
-  ): T;
+  moveaxis(named: { readonly source: IntOrInts; readonly destination: IntOrInts }): T;
   /** The dimensions from startDim to endDim as one, as `torch.flatten`. */
   flatten(startDim?: number | FlattenOptions, endDim?: number | FlattenOptions, options?: FlattenOptions): T;
   /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
@@ -950,24 +919,24 @@ export interface TensorMethods<T> {
   chunk(named: { readonly chunks: number } & ChunkOptions): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
   tensorSplit(
-    indicesOrSections: number | readonly number[],
+    indicesOrSections: IntOrInts,
     dim?: number | TensorSplitOptions,
     options?: TensorSplitOptions,
   ): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
-  tensorSplit(named: { readonly indicesOrSections: number | readonly number[] } & TensorSplitOptions): T[];
+  tensorSplit(named: { readonly indicesOrSections: IntOrInts } & TensorSplitOptions): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
-  hsplit(indicesOrSections: number | readonly number[]): T[];
+  hsplit(indicesOrSections: IntOrInts): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
-  hsplit(named: { readonly indicesOrSections: number | readonly number[] }): T[];
+  hsplit(named: { readonly indicesOrSections: IntOrInts }): T[];
   /** Parts along a dimension, as `torch.vsplit`. */
-  vsplit(indicesOrSections: number | readonly number[]): T[];
+  vsplit(indicesOrSections: IntOrInts): T[];
   /** Parts along a dimension, as `torch.vsplit`. */
-  vsplit(named: { readonly indicesOrSections: number | readonly number[] }): T[];
+  vsplit(named: { readonly indicesOrSections: IntOrInts }): T[];
   /** Parts along a dimension, as `torch.dsplit`. */
-  dsplit(indicesOrSections: number | readonly number[]): T[];
+  dsplit(indicesOrSections: IntOrInts): T[];
   /** Parts along a dimension, as `torch.dsplit`. */
-  dsplit(named: { readonly indicesOrSections: number | readonly number[] }): T[];
+  dsplit(named: { readonly indicesOrSections: IntOrInts }): T[];
   /** All parts along a dimension, without it, as `torch.unbind`. */
   unbind(dim?: number | UnbindOptions, options?: UnbindOptions): T[];
   /**
@@ -1061,7 +1030,7 @@ export interface TensorMethods<T> {
   /** maskedScatter, in place; returns this tensor. */
   maskedScatter_(mask: T, source: T): T;
   /** Reversed along dimensions, as `torch.flip`. */
-  flip(dims: number | readonly number[]): T;
+  flip(dims: IntOrInts): T;
   /** Reversed along dimensions, as `torch.flip`. */
   flip(...dims: number[]): T;
   /** Reversed along dimension 1, as `torch.fliplr`. */
@@ -1069,13 +1038,9 @@ export interface TensorMethods<T> {
   /** Reversed along dimension 0, as `torch.flipud`. */
   flipud(): T;
   /** Rolled along dimensions, by default along the flattened tensor, as `torch.roll`. */
-  roll(
-    shifts: number | readonly number[],
-    dims?: number | readonly number[] | null | RollOptions,
-    options?: RollOptions,
-  ): T;
+  roll(shifts: IntOrInts, dims?: IntOrInts | null | RollOptions, options?: RollOptions): T;
   /** Rolled along dimensions, by default along the flattened tensor, as `torch.roll`. */
-  roll(named: { readonly shifts: number | readonly number[] } & RollOptions): T;
+  roll(named: { readonly shifts: IntOrInts } & RollOptions): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(repeats: readonly Dim[]): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
@@ -1623,7 +1588,7 @@ export interface TensorMethods<T> {
    * function is `variance`.
    */
   var(
-    dim?: number | readonly number[] | boolean | null | VarOptions,
+    dim?: IntOrInts | boolean | null | VarOptions,
     unbiased?: boolean | null | VarOptions,
     keepdim?: boolean | VarOptions,
     options?: VarOptions,
@@ -1633,33 +1598,29 @@ export interface TensorMethods<T> {
    * function is `variance`.
    */
   variance(
-    dim?: number | readonly number[] | boolean | null | VarOptions,
+    dim?: IntOrInts | boolean | null | VarOptions,
     unbiased?: boolean | null | VarOptions,
     keepdim?: boolean | VarOptions,
     options?: VarOptions,
   ): T;
   /** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
   std(
-    dim?: number | readonly number[] | boolean | null | StdOptions,
+    dim?: IntOrInts | boolean | null | StdOptions,
     unbiased?: boolean | null | StdOptions,
     keepdim?: boolean | StdOptions,
     options?: StdOptions,
   ): T;
   /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
-  logsumexp(
-    dim: number | readonly number[],
-    keepdim?: boolean | LogsumexpOptions,
-    options?: LogsumexpOptions,
-  ): T;
+  logsumexp(dim: IntOrInts, keepdim?: boolean | LogsumexpOptions, options?: LogsumexpOptions): T;
   /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
-  logsumexp(named: { readonly dim: number | readonly number[] } & LogsumexpOptions): T;
+  logsumexp(named: { readonly dim: IntOrInts } & LogsumexpOptions): T;
   /**
    * The norm of order p ("fro" is 2, "nuc" of singular values) of all elements or along dimensions, as
    * `torch.norm`.
    */
   norm(
     p?: Scalar | string | NormOptions,
-    dim?: number | readonly number[] | null | NormOptions,
+    dim?: IntOrInts | null | NormOptions,
     keepdim?: boolean | NormOptions,
     dtype?: DType | null | NormOptions,
     options?: NormOptions,
