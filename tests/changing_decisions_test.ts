@@ -96,6 +96,8 @@ class Writer {
       () => `(${again()} || ${again()})`,
       () => `(${again()} && ${again()})`,
       () => `(+${test()})`,
+      () => `o.list.${this.#one("findIndex", "findLastIndex")}((each) => each < ${again()})`,
+      () => "o.list.reduce((a, b) => a > b ? a : b)",
       () => `(${test()} + ${again()})`,
       () => `between(${again()}, 0, 2)`,
       () => `(- ${again()})`,
@@ -126,6 +128,8 @@ class Writer {
       () => `(${again()} ? ${again()} : ${again()})`,
       () => `!!${number()}`,
       () => `isLarge(${number()})`,
+      () => `o.list.${this.#one("some", "every")}((each) => each > ${number()})`,
+      () => `o.flags.${this.#one("some", "every")}((each) => each)`,
       () => this.#one("o.f", "o.g", "o.flags[1]"),
     )();
   }
@@ -291,6 +295,11 @@ const EVERYDAY: Readonly<Record<string, readonly [make: () => Program, versions:
     return x.mul(t);
   }, 2],
   "conditions joined": [() => (x, { a, b }) => x.mul(a > 1 && b > 1 ? 2 : a < 1 || b < 1 ? 3 : 4), 2],
+  "some, every and findIndex": [() => (x, { list }) => {
+    const scale = list.some((each) => each > 3) ? 0.5 : 1, all = list.every((each) => each > 0) ? 1 : 0;
+    return x.mul(scale).add(all).sub(list.findIndex((each) => each === 2));
+  }, 2],
+  "the greatest by reduce": [() => (x, { list }) => x.sub(list.reduce((a, b) => a > b ? a : b)), 2],
   "a switch": [() => (x, { a }) => {
     switch (a) {
       case 0:

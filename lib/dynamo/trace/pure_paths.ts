@@ -13,6 +13,7 @@ import {
   type CellValue,
   constant,
   type Decision,
+  HOLE,
   isDecision,
   isObject,
   isPassed,
@@ -23,6 +24,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { readCell, writeCell } from "./bindings.ts";
+import { allElements, elementsOf, newArray } from "./contents.ts";
 import { elementAtPlace } from "./changing_keys.ts";
 import { freeBinding, loadFree } from "./free_variables.ts";
 import { choose as chooseInGraph } from "./graph_numbers.ts";
@@ -39,7 +41,7 @@ type Test = Decision | ItemValue;
 /** Maximum number of instructions on all ways of a branch. */
 const MOST_STEPS = 2_000;
 /** Maximum number of branches and calls inside of each other. */
-const DEEPEST = 40;
+const DEEPEST = 100;
 
 /** A way does more than compute. */
 export class NotPure extends Error {
@@ -245,6 +247,7 @@ export class PurePaths {
       }
       case "binary": {
         const left = get(instruction.left), right = get(instruction.right), { operator } = instruction;
+        if (operator === "in") return set(instruction.dst, constant(hasElement(m, left, right)));
         const isIdentity = (operator === "===" || operator === "!==") && isKnown(left) && isKnown(right);
         if (!isIdentity && (!isArithmetic(operator) || !isNumeric(left) || !isNumeric(right))) {
           return refuse();
@@ -270,6 +273,12 @@ export class PurePaths {
           return refuse();
         }
         return written.write(object, key, get(instruction.value));
+      }
+      case "array": {
+        const elements = instruction.elements.map((each) =>
+          each.kind === "value" ? get(each.register) : refuse()
+        );
+        return set(instruction.dst, newArray(m, elements));
       }
       case "call": {
         const args = instruction.args.map(({ register, spread }) => spread ? refuse() : get(register));
@@ -305,6 +314,11 @@ export class PurePaths {
   }): Value {
     const { m } = this;
     if (callee.kind !== "object") return refuse();
+    if (callee.real === Reflect.apply) {
+      const [fn = UNDEFINED, receiver = UNDEFINED, list = UNDEFINED] = args;
+      if (list.kind !== "object" || list.exotic.kind !== "array" || list.real) return refuse();
+      return this.#call(written, fn, { self: receiver, args: allElements(m, list) });
+    }
     if (callee.real) {
       const name = mathName(callee.real), numbers = args.flatMap((each) => numberIn(m, each) ?? []);
       if (name !== null) return numbers.length === args.length ? mathOf(m, name, numbers) : refuse();
@@ -317,6 +331,14 @@ export class PurePaths {
     this.#depth--;
     return inside.registers.get(RESULT) ?? refuse();
   }
+}
+
+/** Returns whether a list has an element at a known index. */
+function hasElement(m: Interpreter, index: Value, list: Value): boolean {
+  if (list.kind !== "object" || list.exotic.kind !== "array" || index.kind !== "constant") return refuse();
+  const at = isPassed(index) ? null : index.value;
+  const element = typeof at === "number" ? elementsOf(m, list)[at] : undefined;
+  return element !== undefined && element !== HOLE ? true : refuse();
 }
 
 function mathName(real: object): string | null {
