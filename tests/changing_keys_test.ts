@@ -2,10 +2,10 @@
  * Indices and keys that change between calls: what is found there is an input, whatever the program and others do with
  * the lists, Maps and objects in the meantime, and no guard runs code of the program.
  */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { compile, compiler, isTensor, type Tensor, tensor } from "../mod.ts";
 import { capture } from "./support/dynamo.ts";
-import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
+import { randomNumbers, sampleBySeed, TAKES_ALL, testSeed } from "./support/sampling.ts";
 
 /** A value that programs find by a key. */
 interface Found {
@@ -201,4 +201,83 @@ Deno.test("a number that changes is found in a list as Array.prototype.includes 
   const program = (x: Tensor, n: number) => [x.add(1), [0, 1, NaN].includes(n), [n, 2].includes(NaN)];
   const f = compile(program, { backend: "eager" }), x = tensor([1]);
   for (const n of [0.5, 1.5, NaN, -0, 1, NaN]) assertEquals(shown(f(x, n)), shown(program(x, n)), `${n}`);
+});
+
+/** Statements about a list of numbers, a list of tensors and two indices, each of which puts what it sees into `seen`. */
+const STEPS = [
+  "numbers[i] = v;",
+  "numbers[j] = v * 2;",
+  "tensors[i] = x.mul(v);",
+  "tensors[j] = y;",
+  "seen.push(numbers[i]);",
+  "seen.push(numbers[j], numbers.length);",
+  "seen.push(tensors[i]);",
+  "y = y.add(tensors[j]);",
+  "y = y.add(tensors[1]);",
+  "numbers[0] = numbers[i];",
+  "[numbers[i], numbers[j]] = [numbers[j], numbers[i]];",
+  "const old = tensors[i]; tensors[i] = tensors[j]; tensors[j] = old;",
+  "state.at = (state.at + 1) % numbers.length;",
+  "numbers[state.at] = state.at;",
+  "seen.push(numbers.indexOf(v), numbers.at(-1));",
+  "seen.push([...numbers]);",
+  "for (const each of numbers) seen.push(each);",
+  "numbers.push(numbers.shift());",
+  "numbers.push(v); numbers.pop();",
+  "seen.push(numbers.slice(i, i + 1));",
+  "if (numbers[i] === v) seen.push(7); else seen.push(numbers[i] > 2 ? 1 : 2);",
+  "if (v > 2) numbers[i] = -v;",
+  "numbers[i]++;",
+] as const;
+
+Deno.test("generated programs that replace elements at changing indices give what they give uncompiled", () => {
+  const random = randomNumbers(testSeed()), below = (n: number) => Math.floor(random() * n);
+  for (let program = 0; program < (TAKES_ALL ? 300 : 20); program++) {
+    const body = Array.from({ length: 2 + below(4) }, () => `{ ${STEPS[below(STEPS.length)]} }`).join(
+      "\n    ",
+    );
+    const text = `"use strict";
+  const numbers = [4, 1, 3, 5, 2], tensors = given.map((each) => each), state = { at: 0 };
+  return (x, i, j, v) => {
+    const seen = [];
+    let y = x;
+    ${body}
+    return [y, seen, numbers.slice(), tensors.slice(), state.at];
+  };`;
+    const make = () => new Function("given", text)([1, 2, 3, 4, 5].map((n) => tensor([n, n / 2])));
+    const expected = make(), f = capture(make()), x = tensor([0.5, -1.5]);
+    for (let call = 0; call < 8; call++) {
+      const given = [below(5), below(5), 1 + below(4)];
+      assertEquals(
+        shown(f.run(x, ...given)),
+        shown(expected(x, ...given)),
+        `${given} at call ${call}: ${text}`,
+      );
+    }
+  }
+});
+
+Deno.test("a ring buffer is written at each of its indices by one version, without a break", () => {
+  const make = () => {
+    const buffer = { data: Array.from({ length: 8 }, () => tensor([0, 0])), at: 0, size: 0 };
+    return {
+      buffer,
+      add: (x: Tensor) => {
+        buffer.data[buffer.at] = x;
+        buffer.at = (buffer.at + 1) % buffer.data.length;
+        buffer.size = Math.min(buffer.size + 1, 8);
+        return x.mul(buffer.size);
+      },
+    };
+  };
+  const plain = make(), compiled = make(), f = capture(compiled.add);
+  for (let step = 0; step < 20; step++) {
+    const x = tensor([step, 0.5]);
+    assertEquals(shown(f.run(x)), shown(plain.add(x)));
+    assertEquals(shown(compiled.buffer.data), shown(plain.buffer.data));
+  }
+  assertEquals([f.graphs.length, f.resumed().length], [2, 0]);
+  // An element that cannot be replaced is left to the program
+  Object.defineProperty(compiled.buffer.data, compiled.buffer.at, { value: tensor([9, 9]), writable: false });
+  assertThrows(() => f.run(tensor([1, 2])), TypeError, "read only");
 });

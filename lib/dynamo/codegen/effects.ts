@@ -41,7 +41,8 @@ export function isChanged(object: ObjectValue): boolean {
     return exotic.begun !== undefined && (exotic.begun.taken > 0 || exotic.begun.isOver);
   }
   if (exotic.kind !== "array") return false;
-  return (exotic.growing?.added.length ?? 0) > 0 || isShortened(exotic.growing) ||
+  const { added = [], replaced = [] } = exotic.growing ?? {};
+  return added.length + replaced.length > 0 || isShortened(exotic.growing) ||
     exotic.elements.length !== exotic.originals.length ||
     exotic.elements.some((e, i) => e !== exotic.originals[i]);
 }
@@ -71,7 +72,10 @@ export function countEffects(state: ChangedState, visit: (value: Value) => void)
         if (typeof e !== "symbol" && e !== exotic.originals[i]) visit(e);
       });
     }
-    if (exotic.kind === "array" && exotic.growing) exotic.growing.added.forEach(visit);
+    if (exotic.kind === "array" && exotic.growing) {
+      exotic.growing.added.forEach(visit);
+      for (const { value } of exotic.growing.replaced) visit(value);
+    }
     if ((exotic.kind === "map" || exotic.kind === "set") && exotic.changed) {
       for (const key of exotic.deleted.values()) visit(key);
       for (const { key, value } of exotic.entries.values()) {
@@ -140,7 +144,10 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     }
   }
   if (exotic.kind === "array" && exotic.growing) {
-    const { dropped, popped, added } = exotic.growing;
+    const { dropped, popped, added, replaced } = exotic.growing;
+    for (const { index, value } of replaced) {
+      lines.push(`${name()}[${rebuild.value(index)}] = ${rebuild.value(value)};`);
+    }
     if (popped > 0) lines.push(`${name()}.length -= ${popped};`);
     if (dropped > 0) lines.push(`${rebuild.helper("removeFirst")}(${name()}, ${dropped});`);
     if (added.length > 0) lines.push(rebuild.append(name(), added));

@@ -139,6 +139,7 @@ const fact = variants<Fact>({
   has: fields({ source, key, present: flag }),
   ownKey: fields({ source, key, present: flag }),
   writable: fields({ source, key }),
+  writableAt: fields({ source, at: hostExpression }),
   flags: fields({
     source,
     key,
@@ -155,7 +156,7 @@ const fact = variants<Fact>({
   leaf: fields({ source, hooks: fields({ before: list(object), after: list(object) }) }),
   made: fields({ source }),
   integer: fields({ source }),
-  type: fields({ source, type: oneOf("number", "string", "symbol") }),
+  type: fields({ source, type: oneOf("number", "string", "symbol", "boolean") }),
   expression: fields({ expression: hostExpression, expected: outcome }),
   size,
   cells: fields({ place: cellPlace, other: cellPlace, same: flag }),

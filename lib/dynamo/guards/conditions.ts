@@ -94,6 +94,8 @@ export class ConditionWriter {
         }) === ${fact.present}`;
       case "writable":
         return `${this.helper("hasWritable")}(${reader.inside(fact.source)}, ${this.key(fact.key)})`;
+      case "writableAt":
+        return `${this.helper("hasWritable")}(${reader.inside(fact.source)}, ${reader.host(fact.at)})`;
       case "flags":
         return `${this.helper("hasFlags")}(${reader.inside(fact.source)}, ${this.key(fact.key)}, ${
           constants.name(fact.flags)

@@ -45,6 +45,8 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
     case "flags":
     case "accessor":
       return propertyText(value, fact.key);
+    case "writableAt":
+      return "an element that cannot be replaced";
     case "proxy":
       return types.isProxy(value) ? "a proxy" : valueText(value);
     case "unrevoked":

@@ -58,6 +58,8 @@ interface SourceFacts {
   ownKey: { key: string | symbol; present: boolean };
   /** An own data property that is writable. */
   writable: { key: string | symbol };
+  /** The same for an element at an index that each call computes. */
+  writableAt: { at: HostExpression };
   /** The flags of an own property; accessors have no writable flag. */
   flags: { key: string | symbol; flags: PropertyFlags };
   accessor: { key: string | symbol; get: unknown; set: unknown };
@@ -169,6 +171,8 @@ export function factText(fact: Fact): string {
       return `${fact.present ? "" : "!"}Object.hasOwn(${sourceText(fact.source)}, ${keyText(fact.key)})`;
     case "writable":
       return `___is_writable(${sourceText(fact.source)}, ${keyText(fact.key)})`;
+    case "writableAt":
+      return `___is_writable(${sourceText(fact.source)}, ${hostText(fact.at, hostLeafText)})`;
     case "flags":
       return `___check_flags(${sourceText(fact.source)}, ${keyText(fact.key)}, ${flagsText(fact.flags)})`;
     case "accessor":

@@ -146,6 +146,7 @@ export function relyOnMoved(
     case "has":
     case "ownKey":
     case "writable":
+    case "writableAt":
     case "flags":
     case "accessor":
     case "madeBy":

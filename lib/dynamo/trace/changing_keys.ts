@@ -29,7 +29,7 @@ function changingKey(value: Value | undefined): ChangingKey | null {
 }
 
 /** Returns whether guards can compute an index: from what exists before the call. */
-function isPlace(index: HostExpression): boolean {
+export function isPlace(index: HostExpression): boolean {
   const { kind } = index;
   return kind !== "called" && kind !== "element" && kind !== "shared" && operandsOf(index).every(isPlace);
 }

@@ -143,13 +143,16 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
     exotic.originals = [...exotic.elements];
     exotic.loaded = true;
     if (growing) {
-      const { dropped, popped, added } = growing;
+      const { dropped, popped, added, replaced } = growing;
       // Elements that move are read where they were
       if (dropped > 0) settledElements(m, array);
       exotic.growing = null;
       exotic.elements.length -= popped;
       exotic.elements.splice(0, dropped);
       exotic.elements.push(...added);
+      for (const { index, value } of replaced) {
+        exotic.elements[Number(specializeNumber(m.output, index).value)] = value;
+      }
     }
   }
   return exotic.elements;

@@ -39,7 +39,7 @@ import {
 } from "./execute_objects.ts";
 import { loadGlobal, storeGlobal } from "./globals.ts";
 import { propertyAtText } from "./changing_keys.ts";
-import { elementAtNumber, putAtEnd } from "./growing_lists.ts";
+import { elementAtNumber, putAtEnd, replaceAtPlace } from "./growing_lists.ts";
 import { refuseNumber } from "./memory.ts";
 import { homeOf, loadFree, storeFree } from "./free_variables.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
@@ -179,12 +179,11 @@ export function execute(
       });
     }
     case "setProp": {
-      const isPut = instruction.key.kind === "register" &&
-        putAtEnd(m, step.get(instruction.object), {
-          key: step.get(instruction.key.register),
-          value: step.get(instruction.value),
-        });
-      if (isPut) return step.next();
+      if (instruction.key.kind === "register") {
+        const object = step.get(instruction.object);
+        const put = { key: step.get(instruction.key.register), value: step.get(instruction.value) };
+        if (putAtEnd(m, object, put) || replaceAtPlace(m, object, put)) return step.next();
+      }
       if (instruction.key.kind === "register") {
         refuseNumber(m, step.get(instruction.object), step.get(instruction.key.register));
       }

@@ -5,12 +5,12 @@
  * an ordinary one.
  */
 import { sub } from "../../sym/expr.ts";
-import { changesElements } from "../codegen/effects.ts";
-import { hasPlainElements } from "../guards/runtime.ts";
+import { changesElements, isChanged } from "../codegen/effects.ts";
+import { hasPlainElements, hasWritable } from "../guards/runtime.ts";
 import { entrySource, propertySource } from "../source.ts";
 import { binaryNumbers } from "../variables/numbers.ts";
 import { constant, type GrowingList, type ObjectValue, type Value } from "../variables/value.ts";
-import { elementAtPlace } from "./changing_keys.ts";
+import { elementAtPlace, isPlace } from "./changing_keys.ts";
 import { refuseIntegrity } from "./contents.ts";
 import { elementAtNumber as numberAtNumber } from "./memory.ts";
 import { refuseInheritedElements } from "./inherited_elements.ts";
@@ -19,14 +19,16 @@ import type { Interpreter } from "./interpreter.ts";
 /** Returns a list if only its ends have been accessed so far; null otherwise, and if the length is a constant. */
 export function growingOf(m: Interpreter, array: ObjectValue): GrowingList | null {
   const { exotic, real, source } = array;
-  if (exotic.kind !== "array" || exotic.loaded) return null;
+  if (exotic.kind !== "array" || exotic.loaded || hasReplaced(exotic.growing)) return null;
   if (exotic.growing || !Array.isArray(real) || !source || !hasFreeLength(real)) return exotic.growing;
   refuseInheritedElements(m, array);
   const length = m.wrapper.changingLength(real.length, propertySource(source, "length"));
   if (!length) return null;
   m.output.guard({ kind: "list", source });
-  return exotic.growing = { length, dropped: 0, popped: 0, added: [] };
+  return exotic.growing = { length, dropped: 0, popped: 0, added: [], replaced: [] };
 }
+
+const hasReplaced = (list: GrowingList | null): boolean => list !== null && list.replaced.length > 0;
 
 const hasFreeLength = (real: object): boolean =>
   Object.isExtensible(real) && Reflect.getOwnPropertyDescriptor(real, "length")?.writable === true;
@@ -35,10 +37,11 @@ const hasFreeLength = (real: object): boolean =>
 export function openListOf(m: Interpreter, array: ObjectValue): GrowingList | null {
   const { exotic, real, source } = array;
   if (exotic.kind !== "array" || exotic.loaded || !Array.isArray(real) || !source) return null;
+  if (hasReplaced(exotic.growing)) return null;
   const growing = growingOf(m, array);
   if (growing || !hasFreeLength(real)) return growing;
   m.output.guard({ kind: "array", source, length: real.length });
-  return exotic.growing = { length: constant(real.length), dropped: 0, popped: 0, added: [] };
+  return exotic.growing = { length: constant(real.length), dropped: 0, popped: 0, added: [], replaced: [] };
 }
 
 /** The same for a list from whose ends elements are removed: each of them can be. */
@@ -135,6 +138,38 @@ export function putAtEnd(
   const isEnd = binaryNumbers(m.output, "===", [length, key]);
   if (isEnd.kind !== "constant" || isEnd.value !== true) return false;
   growing?.added.push(value);
+  return true;
+}
+
+/**
+ * Replaces an element of a list at an index that may differ between calls, which each call computes; returns false if
+ * the index must be known. Anything else that is done with the list makes it a constant.
+ */
+export function replaceAtPlace(
+  m: Interpreter,
+  list: Value,
+  { key, value }: { readonly key: Value; readonly value: Value },
+): boolean {
+  if (key.kind !== "number" || list.kind !== "object" || list.exotic.kind !== "array") return false;
+  const { real, exotic, frozen, source } = list;
+  if (key.integer === null || !isPlace(key.expression) || frozen !== "no" || !Array.isArray(real)) {
+    return false;
+  }
+  const known = exotic.loaded ? null : exotic.growing, isMine = hasReplaced(known);
+  if (!source || (!isMine && isChanged(list)) || !hasWritable(real, key.hint)) return false;
+  const growing = isMine ? known : openListOf(m, list);
+  if (!growing) return false;
+  const { length } = growing, most = length.kind === "number" ? length.hint : Number(length.value);
+  if (key.hint < 0 || key.hint >= most) return false;
+  refuseIntegrity(m, list);
+  const bounds = [[">=", [key, constant(0)]], ["<", [key, length]]] as const;
+  const isWithin = bounds.every(([operator, operands]) => {
+    const holds = binaryNumbers(m.output, operator, operands);
+    return holds.kind === "constant" && holds.value === true;
+  });
+  if (!isWithin) return false;
+  m.output.guard({ kind: "writableAt", source, at: key.expression });
+  growing.replaced.push({ index: key, value });
   return true;
 }
 

@@ -56,7 +56,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
   }
   if (exotic.kind === "array") {
     if (key === "length") {
-      const growing = growingOf(m, object);
+      const growing = exotic.growing ?? growingOf(m, object);
       const length = growing ? lengthOfGrowing(m, growing) : constant(elementsOf(m, object).length);
       const { writable } = elementFlags(object, key);
       return { kind: "data", value: length, writable, enumerable: false, configurable: false };

@@ -415,6 +415,10 @@ function keyOf(fact: Fact): string {
       return expressionSize(fact.expression, 200) < 200
         ? `expression ${hostText(fact.expression, leafKey)}`
         : `expression ${nextUnnamed++}`;
+    case "writableAt":
+      return expressionSize(fact.at, 200) < 200
+        ? `${fact.kind} ${subject} ${hostText(fact.at, leafKey)}`
+        : `${fact.kind} ${nextUnnamed++}`;
     case "has":
     case "ownKey":
     case "accessor":

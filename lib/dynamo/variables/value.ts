@@ -335,6 +335,14 @@ export interface GrowingList {
   popped: number;
   /** The elements that were appended. */
   readonly added: Value[];
+  /** Elements that were replaced at indices that differ between calls, in order; with these, nothing else is done. */
+  readonly replaced: Replacement[];
+}
+
+/** An element of a list that the trace has replaced. */
+export interface Replacement {
+  readonly index: NumberValue;
+  readonly value: Value;
 }
 
 /** The parts of a proxy, which never change. */
