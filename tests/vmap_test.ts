@@ -3,7 +3,21 @@
  * for randomness, dimensions and chunks; errors.
  */
 import { assert, assertEquals, assertThrows, fail } from "@std/assert";
-import { compile, func, manualSeed, nn, ones, rand, randn, randperm, type Tensor, zeros } from "../mod.ts";
+import {
+  compile,
+  func,
+  inferenceMode,
+  manualSeed,
+  nn,
+  noGrad,
+  ones,
+  rand,
+  randn,
+  randperm,
+  setGradEnabled,
+  type Tensor,
+  zeros,
+} from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { counters } from "../lib/base/logs.ts";
 import { isPlainObject } from "../lib/base/tree.ts";
@@ -351,4 +365,43 @@ Deno.test("a batch of no elements gives results of no elements", () => {
   const twice = (x: Tensor) => x.mul(2);
   assertEquals(func.vmap(twice)(zeros([0, 3])).shape, [0, 3]);
   assert(isTensor(func.jacfwd(twice)(zeros([0]))));
+});
+
+/** Derivatives of one element's function, by what is shared and by the element. */
+const DERIVATIVES: Readonly<Record<string, (w: Tensor, x: Tensor) => Tensor>> = {
+  grad: (w, x) => func.grad((w: Tensor) => w.mul(x).sin().sum())(w),
+  "grad by the element": (w, x) => func.grad((x: Tensor) => w.mul(x).sin().sum())(x),
+  vjp: (w, x) => func.vjp((w: Tensor) => w.mul(x).sin(), w)[1](ones([2]))[0] ?? fail("a gradient"),
+  jvp: (w, x) => func.jvp((w: Tensor) => w.mul(x).sin(), [w], [x])[1],
+  jacrev: (w, x) => func.jacrev((w: Tensor) => w.mul(x).sin())(w),
+  hessian: (w, x) => func.hessian((w: Tensor) => w.mul(x).sin().sum())(w),
+  "grad of a grad": (w, x) =>
+    func.grad((w: Tensor) => func.grad((w: Tensor) => w.mul(x).sin().sum())(w).square().sum())(w),
+  "grad of a part": (w, x) => func.grad((w: Tensor) => noGrad(() => w.mul(x)).mul(w).sum())(w),
+};
+
+const MODES: Readonly<Record<string, <R>(body: () => R) => R>> = {
+  noGrad,
+  inferenceMode,
+  setGradEnabled: (body) => setGradEnabled(false, body),
+};
+
+Deno.test("derivatives over a batch are not zero where compiled code or its caller records nothing", () => {
+  const x = randn([3, 2]),
+    cases = Object.entries(DERIVATIVES).flatMap(([name, of]) =>
+      Object.entries(MODES).flatMap(([mode, under]) => {
+        const mapped = (w: Tensor) => one(func.vmap(of, [null, 0])(w, x));
+        const twice = (w: Tensor) => one(func.vmap(mapped)(w.expand([2, 2])));
+        return [mapped, twice].flatMap((run) => [
+          { name: `${name} under ${mode}`, run, under },
+          { name: `${name}, with ${mode} inside`, run: (w: Tensor) => under(() => run(w)), under },
+        ]);
+      })
+    );
+  for (const { name, run, under } of sampleBySeed(cases, 8)) {
+    for (const w of [randn([2]), randn([2]).requiresGrad_()]) {
+      const compiled = compile(run, { backend: "eager" }), expected = run(w.detach());
+      assertNear(under(() => compiled(w)), expected, name);
+    }
+  }
 });

@@ -100,6 +100,17 @@ export function ownHistory(m: Interpreter, tensor: TensorValue): TensorValue {
   return tensor.requiresGrad ? tensor : beginHistory(m, tensor);
 }
 
+/** Makes calls with recording on: a history begins where the program calls for it, whatever is recorded around that. */
+function recorded<R>(m: Interpreter, body: () => R): R {
+  const { gradEnabled } = m;
+  m.gradEnabled = true;
+  try {
+    return body();
+  } finally {
+    m.gradEnabled = gradEnabled;
+  }
+}
+
 function randomnessOf(value: unknown): Randomness {
   return value === "same" || value === "different" ? value : "error";
 }
@@ -225,7 +236,7 @@ class TracedBatch implements OpenBatch {
     const { node } = element;
     if (node) {
       this.#leaves.set(node, leaf);
-      const start = this.#below(() => this.#op("mul", [leaf, constant(1)]));
+      const start = this.#below(() => recorded(this.m, () => this.#op("mul", [leaf, constant(1)])));
       this.#wholes.set(node, start);
       let copy = start;
       for (let batch = this.outer; batch; batch = batch.outer) copy = batch.wholeOf(copy) ?? copy;
