@@ -10,6 +10,7 @@ import {
   fx,
   log,
   nn,
+  noGrad,
   ones,
   randn,
   type Tensor,
@@ -274,4 +275,48 @@ Deno.test("a compiled module equals the module except for its calls", () => {
   assertEquals(Object.keys(module.stateDict()), keys);
   const inPlace = values(module.call(x));
   again[1].forEach((g, i) => assert(Math.abs(g - (inPlace[i] ?? NaN)) < 1e-5));
+});
+
+Deno.test("a function with a gradient of its own is part of the graph where that is not recorded, and breaks it elsewhere", () => {
+  class Scaled extends autograd.Function {
+    static override forward(context: autograd.FunctionContext, x: Tensor, by: number): Tensor {
+      context["by"] = by;
+      context.saveForBackward(x);
+      return by === 1 ? x : x.mul(context.needsInputGrad[0] ? -by : by);
+    }
+    static override backward(context: autograd.FunctionContext, grad: Tensor): readonly (Tensor | null)[] {
+      return [grad.mul(Number(context["by"]) * 7), null];
+    }
+  }
+  class Doubled extends autograd.Function {
+    static override forward(x: Tensor): Tensor {
+      return x.mul_(2);
+    }
+    static override setupContext(context: autograd.FunctionContext, [x]: readonly Tensor[]): void {
+      if (x) context.markDirty(x);
+    }
+    static override backward(_context: autograd.FunctionContext, grad: Tensor): Tensor {
+      return grad.mul(2);
+    }
+  }
+  const fn = (x: Tensor) => {
+    const y = x.mul(3), z = x.mul(5), same = Scaled.apply(y, 1);
+    const isSame = [same === y, Doubled.apply(z) === z];
+    return [Scaled.apply(same, 2).add(z), z, isSame] as const;
+  };
+  for (const requiresGrad of [false, true]) {
+    const run = (f: typeof fn) => {
+      const x = tensor([1, -2], { requiresGrad }), [result, written, isSame] = f(x);
+      if (result.requiresGrad) result.sum().backward();
+      return [result.tolist(), written.tolist(), isSame, x.grad?.tolist()];
+    };
+    const recorded = compile(fn, { backend: "aot_eager" });
+    assertEquals(run(recorded), run(fn));
+    assertEquals(compiler.status(recorded).graphBreaks > 0, requiresGrad);
+    const unrecorded = compile(fn, { backend: "aot_eager", fullgraph: true });
+    assertEquals(noGrad(() => run(unrecorded)), noGrad(() => run(fn)));
+  }
+  const needing = tensor([1], { requiresGrad: true });
+  const [reason] = compiler.explain((x: Tensor) => Scaled.apply(x, 2))(needing).breakReasons;
+  assertStringIncludes(`${reason?.explanation}`, "Scaled has a gradient of its own");
 });

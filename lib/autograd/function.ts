@@ -154,10 +154,14 @@ export class Function {
 
   /** Runs forward and records backward. */
   static apply<C extends FunctionClass>(this: C, ...args: readonly unknown[]): ReturnType<C["forward"]> {
-    const result = applyFunction(this, args);
-    if (!isResult<C>(result)) refuseValue(`forward of ${this.name} to return a value`, result);
-    return result;
+    return checked(this, applyFunction(this, args));
   }
+}
+
+/** Throws DynError if forward has returned nothing. */
+function checked<C extends FunctionClass>(of: C, result: unknown): ReturnType<C["forward"]> {
+  if (!isResult<C>(result)) refuseValue(`forward of ${of.name} to return a value`, result);
+  return result;
 }
 
 function isResult<C extends FunctionClass>(value: unknown): value is ReturnType<C["forward"]> {
@@ -290,15 +294,9 @@ function applyRecorded(of: FunctionClass, args: readonly unknown[]): Applied {
     );
   }
   context.needsInputGrad = tensors.map((t) => t !== null && ambient.gradEnabled && t.requiresGrad);
-  const separate = of.setupContext !== Function.setupContext;
   // edges are those before forward, which may write into its arguments
   const node = records ? new FunctionNode(of, context, tensors) : undefined;
-  const returned = noGrad(() => {
-    const result = invoke(of.forward, of, separate ? args : [context, ...args]);
-    if (separate) invoke(of.setupContext, of, [context, args, result]);
-    return result;
-  });
-  const dirty = FunctionContext.dirtyOf(context);
+  const returned = runForward(of, context, args), dirty = FunctionContext.dirtyOf(context);
   for (const each of dirty) {
     if (!resultsOf(returned).includes(each)) {
       throw new DynError(`Expected forward of ${of.name} to return the tensors that it marks as written`);
@@ -306,13 +304,35 @@ function applyRecorded(of: FunctionClass, args: readonly unknown[]): Applied {
     if (ambient.gradEnabled) checkLeaf(each);
     each.storage.version++;
   }
-  const fresh = (value: unknown): unknown =>
-    isTensor(value) && tensors.includes(value) && !dirty.has(value)
-      ? noGrad(() => ops.viewAs(value, value))
-      : value;
-  const output = Array.isArray(returned) ? returned.map(fresh) : fresh(returned);
+  const output = freshResults(returned, args, dirty);
   node?.finish(resultsOf(output), tensors);
   return { output, context };
+}
+
+function runForward(of: FunctionClass, context: FunctionContext, args: readonly unknown[]): unknown {
+  const separate = of.setupContext !== Function.setupContext;
+  return noGrad(() => {
+    const result = invoke(of.forward, of, separate ? args : [context, ...args]);
+    if (separate) invoke(of.setupContext, of, [context, args, result]);
+    return result;
+  });
+}
+
+/** Returns the results of forward, with views in place of arguments that it returns without having written to them. */
+function freshResults(returned: unknown, args: readonly unknown[], dirty: ReadonlySet<Tensor>): unknown {
+  const fresh = (value: unknown): unknown =>
+    isTensor(value) && args.includes(value) && !dirty.has(value)
+      ? noGrad(() => ops.viewAs(value, value))
+      : value;
+  return Array.isArray(returned) ? returned.map(fresh) : fresh(returned);
+}
+
+/** What `apply` does where nothing is recorded, and no level observes it: the tracer follows it in its place. */
+export function applyUnrecorded(this: FunctionClass, ...args: readonly unknown[]): unknown {
+  const context = new FunctionContext();
+  context.needsInputGrad = args.map(() => false);
+  const returned = runForward(this, context, args);
+  return checked(this, freshResults(returned, args, FunctionContext.dirtyOf(context)));
 }
 
 /** The results of a call, by the positions of their gradients. */

@@ -9,6 +9,7 @@ import { isTraced, overBatch, ownHistory, unlessTraced } from "../../autograd/ba
 import { checkpoint, isCheckpointOption } from "../../autograd/checkpoint.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
 import { endTransform, flowsBeyond } from "../../autograd/beyond.ts";
+import { applyUnrecorded, Function as CustomFunction } from "../../autograd/function.ts";
 import { passedThrough } from "../../autograd/passing.ts";
 import { grad } from "../../autograd/entry_points.ts";
 import { isDType } from "../../base/dtype.ts";
@@ -160,6 +161,7 @@ function models(): ModelTable {
   made.call(traceProgram, () => UNDEFINED);
   made.call(refuseValue, () => breakGraph("throws", "a value of a wrong kind"));
   made.call(callModule, tracedAs(callTraced));
+  made.call(CustomFunction.apply, callFunction);
   made.call(callNamed, tracedAs(Reflect.apply));
   made.call(prepare, prepareState);
   made.constructs(Parameter, constructParameter);
@@ -215,6 +217,16 @@ function tracedAs(fn: (...args: never[]) => unknown): BuiltinModel {
     return PUSHED;
   };
 }
+
+/** Calls a function with a gradient of its own: the graph breaks where that is recorded, which only the tape does. */
+const callFunction: BuiltinModel = (m, request) => {
+  const isRecorded = m.gradEnabled &&
+    request.args.some((each) => each.kind === "tensor" && each.requiresGrad);
+  if (!isRecorded) return tracedAs(applyUnrecorded)(m, request);
+  const { self } = request,
+    name = self.kind === "object" && self.real ? functionLabel(self.real) : "a function";
+  return breakGraph("gradientState", `${name} has a gradient of its own`);
+};
 
 /**
  * Calls a function whose intermediates are recomputed in the backward pass: nodes of the graph are marked accordingly.
