@@ -327,7 +327,7 @@ function freshResults(returned: unknown, args: readonly unknown[], dirty: Readon
   return Array.isArray(returned) ? returned.map(fresh) : fresh(returned);
 }
 
-/** What `apply` does where nothing is recorded, and no level observes it: the tracer follows it in its place. */
+/** Applies a Function where nothing is recorded, and no level observes it: the tracer follows this in place of `apply`. */
 export function applyUnrecorded(this: FunctionClass, ...args: readonly unknown[]): unknown {
   const context = new FunctionContext();
   context.needsInputGrad = args.map(() => false);
