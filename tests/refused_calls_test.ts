@@ -242,3 +242,14 @@ Deno.test("slices without elements are not told apart", () => {
   }
   assertEquals(outcome(() => ones([5, 0]).unique({ dim: 1 })), "accepted");
 });
+
+Deno.test("tensors are not converted to functions and other objects that name no dtype, in compiled functions too", () => {
+  class Other {}
+  for (const wrong of [() => 1, Other, new Other(), new Map(), [1], "other"]) {
+    const call = (x: Tensor) => x.add(1).to(wrong as "int32");
+    assertEquals(
+      outcome(() => compile(call, { backend: "eager" })(ones([2]))),
+      outcome(() => call(ones([2]))),
+    );
+  }
+});

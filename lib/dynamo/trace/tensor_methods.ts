@@ -123,7 +123,7 @@ function alongDim(
 function conversion(m: Interpreter, value: Value): unknown {
   if (value.kind === "tensor") return value;
   if (value.kind === "constant") return value.value;
-  if (value.kind !== "object") return breakGraph("tensorMethod", "to()");
+  if (value.kind !== "object" || value.exotic.kind !== "plain") return breakGraph("tensorMethod", "to()");
   return Object.fromEntries(
     enumerableKeys(m, value).map((key) => {
       const found = findProperty(m, value, key);
