@@ -457,3 +457,77 @@ Deno.test("limits of types are those of PyTorch", () => {
   assertThrows(() => finfo("int32"), DynError, "a floating type for finfo but found int32");
   assertThrows(() => iinfo("float32"), DynError, "an integer type for iinfo but found float32");
 });
+
+Deno.test("expanded distributions of every family are whole, and expand again", () => {
+  const D = distributions,
+    half = double([0.5, 0.25]),
+    two = double([2, 3]),
+    matrix = double([[2, 0.5], [0.5, 1]]);
+  const families: readonly distributions.Distribution[] = [
+    new D.ContinuousBernoulli(half),
+    new D.GeneralizedPareto(half, two, half),
+    new D.Kumaraswamy(two, two),
+    new D.LowRankMultivariateNormal(two, double([[1], [2]]), two),
+    new D.MixtureSameFamily(new D.Categorical(half), new Normal(half, two)),
+    new MultivariateNormal(two, { covarianceMatrix: matrix }),
+    new D.LogisticNormal(half, two),
+    new D.RelaxedBernoulli(double([0.5]), half),
+    new D.RelaxedOneHotCategorical(double([0.5]), half),
+    new D.VonMises(half, two),
+    new D.Weibull(two, two),
+    new D.Wishart(double(3), { covarianceMatrix: matrix }),
+    new Independent(new Normal(half, two), 1),
+  ];
+  for (const family of families) {
+    const name = family.constructor.name, own = family.batchShape;
+    const wide = family.expand([4, ...own]).expand([3, 4, ...own]);
+    const value = family.sample(), density = family.logProb(value);
+    assertEquals(wide.batchShape, [3, 4, ...own], name);
+    assertEquals(wide.sample([2]).shape, [2, 3, 4, ...own, ...family.eventShape], name);
+    assertEquals(wide.logProb(value).tolist(), density.expand([3, 4, ...own]).tolist(), name);
+    if (!(family instanceof D.LogisticNormal)) {
+      assertEquals(wide.mean.shape, [3, 4, ...own, ...family.eventShape], name);
+    }
+  }
+});
+
+Deno.test("gradients of densities and entropies pass probabilities of one half", () => {
+  const { Bernoulli, Binomial, Geometric, Multinomial } = distributions;
+  const one = double([1]);
+  const cases: readonly [string, (x: Tensor) => Tensor, number, number][] = [
+    ["logProb of 1 by logits", (x) => new Bernoulli({ logits: x }).logProb(one), 0, 0.5],
+    ["logProb of 1 by probs", (x) => new Bernoulli({ probs: x }).logProb(one), 0.5, 2],
+    ["entropy by logits", (x) => new Bernoulli({ logits: x }).entropy(), 0, 0],
+    ["entropy by probs", (x) => new Bernoulli({ probs: x }).entropy(), 0.5, 0],
+    ["entropy of counts", (x) => new Geometric({ logits: x }).entropy(), 0, -Math.LN2],
+    ["3 of 10 by logits", (x) => new Binomial(10, { logits: x }).logProb(double([3])), 0, -2],
+    ["3 of 10 by probs", (x) => new Binomial(10, { probs: x }).logProb(double([3])), 0.5, -8],
+    ["entropy of 4 trials", (x) => new Binomial(4, { probs: x }).entropy(), 0.5, 0],
+    [
+      "entropy of 4 choices",
+      (x) => new Multinomial(4, { logits: x.mul(double([1, 0])) }).entropy(),
+      0,
+      0,
+    ],
+  ];
+  for (const [name, of, at, wanted] of cases) {
+    // The number of trials is read while an entropy of counts is made
+    for (const run of name.startsWith("entropy of 4") ? [of] : [of, compile(of)]) {
+      const x = double([at]).requiresGrad_();
+      run(x).sum().backward();
+      near(x.grad ?? double([]), [wanted], name);
+    }
+  }
+  const df = double([1.5, 2, 4]).requiresGrad_();
+  new distributions.StudentT(df).variance.slice(0, 2).sum().backward();
+  near(df.grad ?? double([]), [0, 0, -0.5], "variance of StudentT");
+});
+
+Deno.test("relaxed samples that were rounded to 0 or 1 have a density", () => {
+  for (const value of [0, 1]) {
+    const density = new distributions.RelaxedBernoulli(tensor(0.7), tensor([0.4])).logProb(
+      tensor([value]).to("float32"),
+    );
+    assert(Number.isFinite(density.item()), `${value}: ${density}`);
+  }
+});

@@ -74,27 +74,27 @@ export class ContinuousBernoulli extends OneTrial {
    * Separates values near 1/2, where the formulas are 0 / 0: those use expansions, and the formulas get a safe value
    * there.
    */
-  #around(): { readonly isMiddle: Tensor; readonly safe: Tensor; readonly off: Tensor } {
+  private around(): { readonly isMiddle: Tensor; readonly safe: Tensor; readonly off: Tensor } {
     const { probs } = this, off = probs.sub(0.5), isMiddle = off.abs().lt(1e-3);
     return { isMiddle, safe: ops.where(isMiddle, 0.25, probs), off };
   }
 
   get mean(): Tensor {
-    const { isMiddle, safe, off } = this.#around();
+    const { isMiddle, safe, off } = this.around();
     const exact = safe.div(safe.mul(2).sub(1)).add(safe.neg().log1p().sub(safe.log()).reciprocal());
     return ops.where(isMiddle, off.square().mul(16 / 45).add(1 / 3).mul(off).add(0.5), exact);
   }
 
   get variance(): Tensor {
-    const { isMiddle, safe, off } = this.#around(), x = off.square();
+    const { isMiddle, safe, off } = this.around(), x = off.square();
     const exact = safe.mul(safe.sub(1)).div(safe.mul(-2).add(1).square())
       .add(safe.neg().log1p().sub(safe.log()).square().reciprocal());
     return ops.where(isMiddle, x.mul(128 / 945).sub(1 / 15).mul(x).add(1 / 12), exact);
   }
 
   /** The logarithm of the normalising constant. */
-  #logNormaliser(): Tensor {
-    const { isMiddle, safe, off } = this.#around(), x = off.square();
+  private logNormaliser(): Tensor {
+    const { isMiddle, safe, off } = this.around(), x = off.square();
     const exact = safe.neg().log1p().sub(safe.log()).abs().log().sub(safe.mul(-2).add(1).abs().log());
     return ops.where(isMiddle, x.mul(104 / 45).add(4 / 3).mul(x).add(Math.LN2), exact);
   }
@@ -105,22 +105,22 @@ export class ContinuousBernoulli extends OneTrial {
 
   protected override logDensity(value: Tensor): Tensor {
     const { logits } = this;
-    return value.mul(logits).add(ops.logsigmoid(logits.neg())).add(this.#logNormaliser());
+    return value.mul(logits).add(ops.logsigmoid(logits.neg())).add(this.logNormaliser());
   }
 
   override entropy(): Tensor {
     const { logits, mean } = this;
-    return mean.mul(logits).add(ops.logsigmoid(logits.neg())).add(this.#logNormaliser()).neg();
+    return mean.mul(logits).add(ops.logsigmoid(logits.neg())).add(this.logNormaliser()).neg();
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    const { isMiddle, safe } = this.#around(), rest = safe.neg().add(1);
+    const { isMiddle, safe } = this.around(), rest = safe.neg().add(1);
     const exact = safe.pow(value).mul(rest.pow(value.neg().add(1))).add(safe).sub(1).div(safe.mul(2).sub(1));
     return ops.clamp(ops.where(isMiddle, value, exact), 0, 1);
   }
 
   protected override quantile(probability: Tensor): Tensor {
-    const { isMiddle, safe } = this.#around(), logit = safe.log().sub(safe.neg().log1p());
+    const { isMiddle, safe } = this.around(), logit = safe.log().sub(safe.neg().log1p());
     const exact = probability.mul(safe.mul(2).sub(1)).sub(safe).log1p().sub(safe.neg().log1p()).div(logit);
     return ops.where(isMiddle, probability, exact);
   }

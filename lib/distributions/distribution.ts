@@ -140,21 +140,24 @@ export abstract class Distribution {
     return this.entropy().exp();
   }
 
-  /** Expands the distribution to a larger batch. Throws DynError unless the batch's shape expands to it. */
+  /**
+   * Expands the distribution to a larger batch. Throws DynError unless the batch's shape expands to it. No constructor
+   * runs, so that classes of distributions have no members whose names begin with #.
+   */
   expand(batchShape: SampleShape): this {
     checkKind(batchShape, "a list", `expand of ${this.constructor.name}`);
     if (!sameShape(broadcastShapes(this.batchShape, batchShape), batchShape)) {
       throw new DynError(`Expected a shape that [${this.batchShape}] expands to but found [${batchShape}]`);
     }
     const fields = Object.entries(this).map(([name, value]) =>
-      [name, this.#grown(value, batchShape)] as const
+      [name, this.grown(value, batchShape)] as const
     );
     const expanded: this = Object.create(Object.getPrototypeOf(this));
     return Object.assign(expanded, Object.fromEntries(fields), { batchShape });
   }
 
   /** Expands a parameter to a larger batch; its event dimensions are unchanged. */
-  #grown(value: unknown, batchShape: SampleShape): unknown {
+  private grown(value: unknown, batchShape: SampleShape): unknown {
     const own = this.batchShape.length;
     if (isTensor(value)) return ops.expand(value, [...batchShape, ...value.shape.slice(own)]);
     if (!isExpandable(value)) return value;
@@ -244,8 +247,8 @@ export function sumRightmost(value: Tensor, count: number): Tensor {
   return count === 0 ? value : value.sum(Array.from({ length: count }, (_, k) => value.ndim - count + k));
 }
 
-/** log(1 + eˣ), accurate for all x. */
-export const softplus = (x: Tensor): Tensor => ops.clamp(x, 0, null).add(x.abs().neg().exp().log1p());
+/** log(1 + eˣ), accurate for all x. By |x| and max(x, 0), it would have their gradients at 0. */
+export const softplus = (x: Tensor): Tensor => ops.logsigmoid(x.neg()).neg();
 
 /** log of the beta function. */
 export const logBeta = (a: Tensor, b: Tensor): Tensor => a.lgamma().add(b.lgamma()).sub(a.add(b).lgamma());

@@ -207,9 +207,10 @@ export class StudentT extends Distribution {
   }
 
   get variance(): Tensor {
-    const { df, scale } = this;
-    const finite = ops.where(df.gt(2), scale.square().mul(df).div(df.sub(2)), Infinity);
-    return ops.where(df.gt(1), finite, NaN);
+    const { df, scale } = this, isFinite = df.gt(2);
+    // A quotient by 0 that is not chosen would have a gradient that is not a number
+    const finite = scale.square().mul(df).div(ops.where(isFinite, df.sub(2), 1));
+    return ops.where(df.gt(1), ops.where(isFinite, finite, Infinity), NaN);
   }
 
   override get mode(): Tensor {

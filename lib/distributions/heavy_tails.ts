@@ -191,11 +191,11 @@ export class Weibull extends ByQuantile {
   }
 
   get mean(): Tensor {
-    return this.scale.mul(this.#moment(1));
+    return this.scale.mul(this.moment(1));
   }
 
   get variance(): Tensor {
-    return this.scale.square().mul(this.#moment(2).sub(this.#moment(1).square()));
+    return this.scale.square().mul(this.moment(2).sub(this.moment(1).square()));
   }
 
   override get mode(): Tensor {
@@ -204,7 +204,7 @@ export class Weibull extends ByQuantile {
   }
 
   /** A moment of the distribution with scale 1. */
-  #moment(order: number): Tensor {
+  private moment(order: number): Tensor {
     return this.concentration.reciprocal().mul(order).add(1).lgamma().exp();
   }
 
@@ -253,11 +253,11 @@ export class Kumaraswamy extends ByQuantile {
   }
 
   get mean(): Tensor {
-    return this.#moment(1);
+    return this.moment(1);
   }
 
   get variance(): Tensor {
-    return this.#moment(2).sub(this.mean.square());
+    return this.moment(2).sub(this.mean.square());
   }
 
   override get mode(): Tensor {
@@ -267,7 +267,7 @@ export class Kumaraswamy extends ByQuantile {
     return ops.where(inside, ratio.pow(a.reciprocal()), NaN);
   }
 
-  #moment(order: number): Tensor {
+  private moment(order: number): Tensor {
     const { concentration1: a, concentration0: b } = this;
     return b.mul(logBeta(a.reciprocal().mul(order).add(1), b).exp());
   }
@@ -341,7 +341,7 @@ export class GeneralizedPareto extends ByQuantile {
   }
 
   protected override logDensity(value: Tensor): Tensor {
-    const { concentration } = this, log = this.#logSurvival(value);
+    const { concentration } = this, log = this.logSurvival(value);
     // The density is the survival function to the power of 1 + concentration, divided by the scale
     const inside = log.mul(concentration.add(1)).sub(this.scale.log());
     return ops.where(value.ge(this.loc).logicalAnd(log.gt(-Infinity)), inside, -Infinity);
@@ -352,23 +352,23 @@ export class GeneralizedPareto extends ByQuantile {
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    return ops.where(value.ge(this.loc), this.#logSurvival(value).expm1().neg(), 0);
+    return ops.where(value.ge(this.loc), this.logSurvival(value).expm1().neg(), 0);
   }
 
   protected override quantile(probability: Tensor): Tensor {
-    const { loc, scale } = this, { isZero, safe } = this.#apart(), log = probability.neg().log1p();
+    const { loc, scale } = this, { isZero, safe } = this.apart(), log = probability.neg().log1p();
     const apart = ops.where(isZero, log.neg(), safe.mul(log).neg().expm1().div(safe));
     return apart.mul(scale).add(loc);
   }
 
   /** The log probability of greater values. */
-  #logSurvival(value: Tensor): Tensor {
-    const z = value.sub(this.loc).div(this.scale), { isZero, safe } = this.#apart();
+  private logSurvival(value: Tensor): Tensor {
+    const z = value.sub(this.loc).div(this.scale), { isZero, safe } = this.apart();
     return ops.where(isZero, z, ops.clamp(safe.mul(z), -1, null).log1p().div(safe)).neg();
   }
 
   /** Separates zero concentrations and replaces them for divisions. */
-  #apart(): { readonly isZero: Tensor; readonly safe: Tensor } {
+  private apart(): { readonly isZero: Tensor; readonly safe: Tensor } {
     const isZero = this.concentration.eq(0);
     return { isZero, safe: ops.where(isZero, 1, this.concentration) };
   }

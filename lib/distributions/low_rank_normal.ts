@@ -58,7 +58,7 @@ export class LowRankMultivariateNormal extends Distribution {
     this.covDiag = ops.expand(D, [...batch, size]);
     checkParameters(this, { loc: real, covDiag: positive }, { validateArgs });
     const eye = ops.eye(rank, { dtype: W.dtype, device: W.device });
-    this.capacitanceTril = ops.cholesky(this.covFactor.mT.matmul(this.#overDiag(this.covFactor)).add(eye));
+    this.capacitanceTril = ops.cholesky(this.covFactor.mT.matmul(this.overDiag(this.covFactor)).add(eye));
   }
 
   get mean(): Tensor {
@@ -79,7 +79,7 @@ export class LowRankMultivariateNormal extends Distribution {
 
   /** The inverse of the covariance, by Woodbury's identity. */
   get precisionMatrix(): Tensor {
-    const inner = ops.solveTriangular(this.capacitanceTril, this.#overDiag(this.covFactor).mT, false);
+    const inner = ops.solveTriangular(this.capacitanceTril, this.overDiag(this.covFactor).mT, false);
     return ops.diagEmbed(this.covDiag.reciprocal()).sub(inner.mT.matmul(inner));
   }
 
@@ -105,19 +105,19 @@ export class LowRankMultivariateNormal extends Distribution {
     const factor = ops.expand(this.capacitanceTril, [...along.shape.slice(0, -1), along.shape.at(-2) ?? 1]);
     const inner = ops.solveTriangular(factor, along, false).squeeze(-1).square().sum(-1);
     const distance = apart.square().div(this.covDiag).sum(-1).sub(inner);
-    return distance.add(size * LOG_2PI).mul(-0.5).sub(this.#halfLogDeterminant());
+    return distance.add(size * LOG_2PI).mul(-0.5).sub(this.halfLogDeterminant());
   }
 
   override entropy(): Tensor {
     const [size = 1] = this.eventShape;
-    return this.#halfLogDeterminant().add(0.5 * size * (1 + LOG_2PI));
+    return this.halfLogDeterminant().add(0.5 * size * (1 + LOG_2PI));
   }
 
-  #overDiag(matrix: Tensor): Tensor {
+  private overDiag(matrix: Tensor): Tensor {
     return matrix.div(this.covDiag.unsqueeze(-1));
   }
 
-  #halfLogDeterminant(): Tensor {
+  private halfLogDeterminant(): Tensor {
     return this.capacitanceTril.diagonal(0, -2, -1).log().sum(-1).add(this.covDiag.log().sum(-1).mul(0.5));
   }
 }

@@ -68,18 +68,18 @@ export class Wishart extends Distribution {
   }
 
   get mean(): Tensor {
-    return this.covarianceMatrix.mul(this.#matrices(this.df));
+    return this.covarianceMatrix.mul(this.matrices(this.df));
   }
 
   override get mode(): Tensor {
-    const factor = this.df.sub(this.#size + 1);
-    return this.covarianceMatrix.mul(this.#matrices(ops.where(factor.gt(0), factor, NaN)));
+    const factor = this.df.sub(this.size + 1);
+    return this.covarianceMatrix.mul(this.matrices(ops.where(factor.gt(0), factor, NaN)));
   }
 
   get variance(): Tensor {
     const matrix = this.covarianceMatrix, diagonal = matrix.diagonal(0, -2, -1);
     return matrix.square().add(diagonal.unsqueeze(-1).mul(diagonal.unsqueeze(-2))).mul(
-      this.#matrices(this.df),
+      this.matrices(this.df),
     );
   }
 
@@ -90,7 +90,7 @@ export class Wishart extends Distribution {
 
   /** Samples by Bartlett's decomposition. */
   protected draw(shape: SampleShape): Tensor {
-    const degrees = this.df.unsqueeze(-1).sub(counted(this.#size, this.df));
+    const degrees = this.df.unsqueeze(-1).sub(counted(this.size, this.df));
     const lengths = standardGamma(degrees.div(2), shape.slice(0, -1)).mul(2).sqrt();
     const noise = standardNormal(shape, this.df).tril(-1).add(ops.diagEmbed(lengths));
     const factor = this.scaleTril.matmul(noise);
@@ -98,27 +98,27 @@ export class Wishart extends Distribution {
   }
 
   protected override logDensity(value: Tensor): Tensor {
-    const size = this.#size, half = this.df.div(2), factor = ops.expand(this.scaleTril, value.shape);
+    const size = this.size, half = this.df.div(2), factor = ops.expand(this.scaleTril, value.shape);
     const trace = ops.choleskySolve(value, factor).diagonal(0, -2, -1).sum(-1);
     return ops.slogdet(value)[1].mul(this.df.sub(size + 1).div(2)).sub(trace.div(2))
-      .sub(this.#halfLogDeterminant().add(0.5 * size * Math.LN2).mul(this.df)).sub(ops.mvlgamma(half, size));
+      .sub(this.halfLogDeterminant().add(0.5 * size * Math.LN2).mul(this.df)).sub(ops.mvlgamma(half, size));
   }
 
   override entropy(): Tensor {
-    const size = this.#size, half = this.df.div(2);
-    return this.#halfLogDeterminant().add(0.5 * size * Math.LN2).mul(size + 1).add(ops.mvlgamma(half, size))
+    const size = this.size, half = this.df.div(2);
+    return this.halfLogDeterminant().add(0.5 * size * Math.LN2).mul(size + 1).add(ops.mvlgamma(half, size))
       .sub(this.df.sub(size + 1).div(2).mul(mvdigamma(half, size))).add(half.mul(size));
   }
 
-  get #size(): number {
+  private get size(): number {
     return this.eventShape[0] ?? 1;
   }
 
-  #matrices(each: Tensor): Tensor {
+  private matrices(each: Tensor): Tensor {
     return each.unsqueeze(-1).unsqueeze(-1);
   }
 
-  #halfLogDeterminant(): Tensor {
+  private halfLogDeterminant(): Tensor {
     return this.scaleTril.diagonal(0, -2, -1).log().sum(-1);
   }
 }

@@ -48,25 +48,25 @@ export class MixtureSameFamily extends Distribution {
   }
 
   /** Weights with dimensions for an event. */
-  #shares(): Tensor {
+  private shares(): Tensor {
     const { probs } = this.mixtureDistribution;
     return ops.reshape(probs, [...probs.shape, ...this.eventShape.map(() => 1)]);
   }
 
   /** The dimension of components, from the end. */
-  get #dim(): number {
+  private get dim(): number {
     return -1 - this.eventShape.length;
   }
 
   get mean(): Tensor {
-    return this.#shares().mul(this.componentDistribution.mean).sum(this.#dim);
+    return this.shares().mul(this.componentDistribution.mean).sum(this.dim);
   }
 
   /** Variance by the law of total variance. */
   get variance(): Tensor {
-    const { mean, variance } = this.componentDistribution, shares = this.#shares();
-    const apart = mean.sub(this.mean.unsqueeze(this.#dim)).square();
-    return shares.mul(variance).sum(this.#dim).add(shares.mul(apart).sum(this.#dim));
+    const { mean, variance } = this.componentDistribution, shares = this.shares();
+    const apart = mean.sub(this.mean.unsqueeze(this.dim)).square();
+    return shares.mul(variance).sum(this.dim).add(shares.mul(apart).sum(this.dim));
   }
 
   override get support(): Constraint {
@@ -81,16 +81,16 @@ export class MixtureSameFamily extends Distribution {
     const chosen = mixtureDistribution.sample(isShared ? whole : lead);
     const index = ops.reshape(chosen, [...whole, 1, ...eventShape.map(() => 1)]);
     const drawn = componentDistribution.sample(lead);
-    return drawn.gather(this.#dim, ops.expand(index, [...whole, 1, ...eventShape])).squeeze(this.#dim);
+    return drawn.gather(this.dim, ops.expand(index, [...whole, 1, ...eventShape])).squeeze(this.dim);
   }
 
   protected override logDensity(value: Tensor): Tensor {
-    const density = this.componentDistribution.logProb(value.unsqueeze(this.#dim));
+    const density = this.componentDistribution.logProb(value.unsqueeze(this.dim));
     return density.add(this.mixtureDistribution.logits).logsumexp(-1);
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    const below = this.componentDistribution.cdf(value.unsqueeze(this.#dim));
+    const below = this.componentDistribution.cdf(value.unsqueeze(this.dim));
     return sumRightmost(below.mul(this.mixtureDistribution.probs), 1);
   }
 }

@@ -287,15 +287,15 @@ export class MultivariateNormal extends Distribution {
     const [size = 1] = this.eventShape, apart = value.sub(this.loc).unsqueeze(-1);
     const factor = ops.expand(this.scaleTril, [...apart.shape.slice(0, -1), size]);
     const white = ops.solveTriangular(factor, apart, false).squeeze(-1);
-    return white.square().sum(-1).add(size * LOG_2PI).mul(-0.5).sub(this.#halfLogDeterminant());
+    return white.square().sum(-1).add(size * LOG_2PI).mul(-0.5).sub(this.halfLogDeterminant());
   }
 
   override entropy(): Tensor {
     const [size = 1] = this.eventShape;
-    return this.#halfLogDeterminant().add(0.5 * size * (1 + LOG_2PI));
+    return this.halfLogDeterminant().add(0.5 * size * (1 + LOG_2PI));
   }
 
-  #halfLogDeterminant(): Tensor {
+  private halfLogDeterminant(): Tensor {
     return this.scaleTril.diagonal(0, -2, -1).log().sum(-1);
   }
 }

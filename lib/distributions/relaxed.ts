@@ -2,6 +2,7 @@
  * Continuous relaxations of discrete distributions, with differentiable samples (Maddison et al., 2017; Jang et al.,
  * 2017). The lower the temperature, the closer they are to discrete outcomes.
  */
+import { finfo } from "../base/type_info.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, real, simplex, unitInterval } from "./constraints.ts";
@@ -84,7 +85,9 @@ export class RelaxedBernoulli extends RelaxedBinary {
   }
 
   protected override logDensity(value: Tensor): Tensor {
-    const y = value.log().sub(value.neg().log1p());
+    // Samples of a low temperature are rounded to 0 or 1, whose logits are infinite
+    const { eps, tiny } = finfo(value.dtype), inside = ops.clamp(value, tiny, 1 - eps);
+    const y = inside.log().sub(inside.neg().log1p());
     // The density of the logit, and the change of variables by the sigmoid
     return this.logProbOf(y).add(softplus(y)).add(softplus(y.neg()));
   }
@@ -112,6 +115,11 @@ export class RelaxedOneHotCategorical extends Distribution {
 
   get variance(): Tensor {
     return this.mean;
+  }
+
+  /** The temperature belongs to all outcomes, whatever the batch. */
+  override expand(batchShape: SampleShape): this {
+    return Object.assign(super.expand(batchShape), { temperature: this.temperature });
   }
 
   override get support(): Constraint {

@@ -119,15 +119,15 @@ export class LogisticNormal extends TransformedDistribution {
   }
 
   get loc(): Tensor {
-    return this.#normal.loc;
+    return this.normal.loc;
   }
 
   get scale(): Tensor {
-    return this.#normal.scale;
+    return this.normal.scale;
   }
 
   /** The distribution of the vectors' elements. */
-  get #normal(): Normal {
+  private get normal(): Normal {
     const { base } = this, own = base instanceof Independent ? base.base : base;
     if (own instanceof Normal) return own;
     throw new InternalError(`Expected a normal distribution but found ${own}`);
