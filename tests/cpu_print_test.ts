@@ -27,9 +27,8 @@ import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.t
 import { generate } from "../lib/codegen/generate.ts";
 import { nativeTarget } from "../backends/cpu/native_target.ts";
 import { printProgram } from "../backends/cpu/print/program.ts";
-import { compileNative } from "../backends/cpu/native_program.ts";
+import { compileNative, isFar } from "../backends/cpu/native_program.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
-import { isFar } from "../backends/cpu/caches.ts";
 import { MemoryPool } from "../backends/cpu/memory_pool.ts";
 import { interpret } from "./reference/interpret.ts";
 import { mergePrograms } from "./support/merge.ts";

@@ -3,7 +3,7 @@
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { oneDnnAbsence } from "../backends/onednn/library.ts";
+import { oneDnnAbsence } from "../backends/onednn/primitives.ts";
 import { runCampaign } from "../cli/fuzz/campaign.ts";
 import { TensorFuzzer } from "../cli/fuzz/tensor/fuzzer.ts";
 import { counters } from "../lib/base/logs.ts";

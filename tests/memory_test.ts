@@ -6,9 +6,8 @@ import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { hostPages } from "../backends/cpu/host_pages.ts";
 import type { HostBlock } from "../backends/cpu/host_memory.ts";
 import { MemoryPool } from "../backends/cpu/memory_pool.ts";
-import { memoryLimit } from "../backends/memory/block_pool.ts";
+import { memoryLimit, sizeClass } from "../backends/memory/block_pool.ts";
 import { Findable, LiveSet } from "../backends/memory/live_set.ts";
-import { sizeClass } from "../backends/memory/size_class.ts";
 import { wasmPool } from "../backends/wasm/threads.ts";
 import {
   compile,

@@ -4,7 +4,6 @@
  * user-space pointers have 47 bits; a call then creates no object, and a whole table of them is passed through one
  * pointer.
  */
-
 import { messageOf } from "../../lib/base/errors.ts";
 import { discardBroken } from "./object_cache.ts";
 
@@ -77,4 +76,20 @@ export function callAt(address: number, argument: ArrayBufferView<ArrayBuffer>):
   const pointer = Deno.UnsafePointer.create<typeof POINTER_CALL>(BigInt(address));
   if (pointer === null) throw new TypeError("Expected the address of a function but found 0");
   new Deno.UnsafeFnPointer(pointer, POINTER_CALL).call(Deno.UnsafePointer.of(argument));
+}
+
+/** Default include folders of compilers. */
+const USUAL = ["/usr/include", "/usr/local/include"];
+
+/** The path, size and time of the header that a compiler finds; null if there is none. */
+export function headerIdentity(folders: readonly string[], name: string): string | null {
+  for (const folder of [...folders, ...USUAL]) {
+    try {
+      const path = Deno.realPathSync(`${folder}/${name}`), { size, mtime } = Deno.statSync(path);
+      return `${path} ${size} ${mtime?.getTime() ?? 0}`;
+    } catch {
+      continue;
+    }
+  }
+  return null;
 }

@@ -5,8 +5,7 @@
  */
 import type { DeviceName } from "../../lib/loops/device.ts";
 import { isGranted } from "../../lib/base/permissions.ts";
-import { BlockPool } from "../memory/block_pool.ts";
-import { sizeClass } from "../memory/size_class.ts";
+import { BlockPool, sizeClass } from "../memory/block_pool.ts";
 import { HostBlock, HostMemory } from "./host_memory.ts";
 import { TensorHeap } from "../wasm/memory.ts";
 import { wasmPool } from "../wasm/threads.ts";

@@ -2,11 +2,23 @@
  * Programs as native code: printed, compiled (or found in the cache), called through one foreign function call.
  * Invariants: the frame's address never changes; a call allocates nothing but the arena; the caller keeps the memory of
  * its arguments alive.
+ *
+ * Calls share forms of weights through records, which routines fill: a form is kept from the second call with equal
+ * contents on, so that weights that change each time are not, and a record refers to memory only while a call runs.
+ * Blocks of memory that the processor's caches have probably lost are written past the caches; no result depends on
+ * that estimate.
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { counters } from "../../lib/base/logs.ts";
 import type { Plain } from "../../lib/base/recording.ts";
-import type { CompiledProgram, KernelClock, Memory, ProgramCall } from "../../lib/loops/device.ts";
+import {
+  type CompiledProgram,
+  type KeptForm,
+  type KernelClock,
+  type Memory,
+  OutOfMemory,
+  type ProgramCall,
+} from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { kernelCount } from "../../lib/loops/regions.ts";
 import { generate } from "../../lib/codegen/generate.ts";
@@ -14,17 +26,121 @@ import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { type Codec, list, number, oneOf, orNull, record, text } from "../../lib/sym/stored/codec.ts";
 import { dim, symbol } from "../../lib/sym/stored/dims.ts";
 import type { Symbols } from "../../lib/sym/stored/symbols.ts";
-import { flagOf, type HostMemory, hostOf, passedGuard } from "./host_memory.ts";
+import { flagOf, type HostBlock, type HostMemory, hostOf, passedGuard } from "./host_memory.ts";
 import { hostPool } from "./memory_pool.ts";
-import { isFar } from "./caches.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
-import { KeptForms } from "./kept_forms.ts";
 import { buildLibraries, findLibraries, type Source } from "./object_cache.ts";
-import type { KeptOperand } from "./print/kept_operands.ts";
+import { type KeptOperand, RECORD } from "./print/kept_operands.ts";
 import { FAR_OUTPUTS, frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
 import { nativeTarget } from "./native_target.ts";
 import { type Routine, routineAddresses, ROUTINES, routineSources } from "./runtime_library.ts";
 import { threadCount, toolchainIfKnown, toolchainStatus } from "./toolchain.ts";
+import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
+import { isGranted } from "../../lib/base/permissions.ts";
+
+/** Bytes of the last-level cache if the system does not report them. */
+const USUAL_BYTES = 2 ** 25;
+
+/** Part of the cache left to other data, whose accesses evict a block before it fills the cache. */
+const OTHERS = 2;
+
+/**
+ * Part of the cache from which on a block is large: lines of smaller ones remain in the cache, where writing is faster.
+ */
+const LARGE = 4;
+
+/**
+ * Maximum part of the last-level cache that a core can count on: a virtual machine reports all of it, but shares it
+ * with others.
+ */
+const CORE_BYTES = 2 ** 24;
+
+/** Bytes of the cache that all cores share. */
+function lastCacheBytes(): number {
+  const path = "/sys/devices/system/cpu/cpu0/cache/index3/size";
+  if (Deno.build.os !== "linux" || !isGranted({ name: "read", path })) return USUAL_BYTES;
+  try {
+    const text = Deno.readTextFileSync(path);
+    const [, kibi] = /^(\d+)K$/.exec(text.trim()) ?? [];
+    return kibi === undefined ? USUAL_BYTES : Number(kibi) * 2 ** 10;
+  } catch {
+    return USUAL_BYTES;
+  }
+}
+
+let cacheBytes: number | undefined;
+
+/**
+ * Returns whether a block is large and so many bytes were allocated since its last use, including its own, that writing
+ * it would first read its lines from memory. Called once after its allocation: later writes find its lines where the
+ * first ones left them.
+ */
+export function isFar(block: HostBlock): boolean {
+  const { away, size } = block;
+  block.away = 0;
+  cacheBytes ??= Math.min(preferringOwnBuiltins(lastCacheBytes), navigator.hardwareConcurrency * CORE_BYTES);
+  return size >= cacheBytes / LARGE && away + size > cacheBytes / OTHERS;
+}
+
+/** The records of one program. */
+class KeptForms {
+  readonly #operands: readonly KeptOperand[];
+  readonly #records: Float64Array<ArrayBuffer>;
+  readonly #forms: (KeptForm | undefined)[] = [];
+  /** Addresses of the records. */
+  readonly addresses: readonly number[];
+
+  constructor(operands: readonly KeptOperand[]) {
+    this.#operands = operands;
+    this.#records = new Float64Array(RECORD * operands.length);
+    const start = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(this.#records)));
+    this.addresses = operands.map((_, k) => start + k * RECORD * this.#records.BYTES_PER_ELEMENT);
+  }
+
+  /** Fills in the records for a call. May allocate. */
+  before({ inputs, contents, byteOffsets }: ProgramCall): void {
+    for (let k = 0; k < this.#operands.length; k++) {
+      const { input, form: text } = this.#operands[k] ?? { input: -1, form: "" };
+      const forms = isShared(inputs[input]) ? undefined : contents?.[input]?.forms;
+      const offset = byteOffsets?.[input] ?? 0, name = offset === 0 ? text : `${text} from ${offset}`;
+      let form = forms?.get(name);
+      if (form) place(form);
+      else forms?.set(name, form = { memory: null, isFilled: false, wanted: 0 });
+      this.#forms[k] = form;
+      this.#records[RECORD * k] = form?.memory ? hostOf(form.memory).address : 0;
+      this.#records[RECORD * k + 1] = form?.isFilled ? 1 : 0;
+      this.#records[RECORD * k + 2] = 0;
+    }
+  }
+
+  /** Takes over what the routines wrote. */
+  after(): void {
+    for (let k = 0; k < this.#forms.length; k++) {
+      const form = this.#forms[k];
+      if (!form) continue;
+      form.isFilled = this.#records[RECORD * k + 1] === 1;
+      form.wanted = Math.max(form.wanted, this.#records[RECORD * k + 2] ?? 0);
+      // Dropped weights would live on in it
+      this.#forms[k] = undefined;
+    }
+  }
+}
+
+/** Allocates the memory of a form, unless that could cost a program the room for its tensors. */
+function place(form: KeptForm): void {
+  if (form.memory !== null || form.wanted === 0 || !hostPool.isRoomy(form.wanted)) return;
+  try {
+    form.memory = hostPool.allocate(form.wanted);
+  } catch (thrown) {
+    if (!(thrown instanceof OutOfMemory)) throw thrown;
+  }
+}
+
+/** Returns whether other threads than those of programs may write to a memory. */
+function isShared(memory: ProgramCall["inputs"][number] | undefined): boolean {
+  const { uint8: { buffer }, place } = hostOf(memory).block;
+  return place === undefined && buffer instanceof SharedArrayBuffer;
+}
 
 /** Memory for temporaries, shared by all programs: they run one after another and keep nothing in it. */
 const NO_ARENA = hostPool.allocate(0);

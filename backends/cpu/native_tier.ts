@@ -99,9 +99,7 @@ function compileWithout(status: AbsentCompiler, program: Program): CompiledProgr
 /** Reports why graphs run without native code. */
 function sayAbsent(status: AbsentCompiler): void {
   if (status.kind === "missing") return notice(status);
-  reportFallback(status.fault, `graphs run ${INSTEAD}. ${status.reason}`, {
-    silent: status === saidStatus,
-  });
+  reportFallback(status.fault, `graphs run ${INSTEAD}. ${status.reason}`, { silent: status === saidStatus });
   saidStatus = status;
 }
 

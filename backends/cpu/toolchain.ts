@@ -152,19 +152,9 @@ function machineOf(macros: string): Target {
   if (has("__AVX2__")) return x86("avx2", 32);
   if (has("__x86_64__")) return x86("sse2", 16);
   if (has("__aarch64__")) {
-    return {
-      architecture: "aarch64",
-      instructionSet: "neon",
-      vectorBytes: 16,
-      vectorRegisters: 32,
-    };
+    return { architecture: "aarch64", instructionSet: "neon", vectorBytes: 16, vectorRegisters: 32 };
   }
-  return {
-    architecture: "unknown",
-    instructionSet: "generic",
-    vectorBytes: 16,
-    vectorRegisters: 16,
-  };
+  return { architecture: "unknown", instructionSet: "generic", vectorBytes: 16, vectorRegisters: 16 };
 }
 
 const x86 = (instructionSet: string, vectorBytes: number) => ({

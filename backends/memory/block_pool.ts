@@ -13,6 +13,14 @@ import { type Findable, heapBytes, LiveSet, type Visible } from "./live_set.ts";
 import { DynError } from "../../lib/base/errors.ts";
 import { environmentVariable } from "../../lib/base/permissions.ts";
 
+/** Rounds a byte count up to a size class. */
+export function sizeClass(bytes: number): number {
+  if (bytes <= 64) return 64;
+  if (bytes <= 4096) return Math.ceil(bytes / 64) * 64;
+  const step = 2 ** Math.max(6, Math.floor(Math.log2(bytes)) - 3);
+  return Math.ceil(bytes / step) * step;
+}
+
 const UNITS: Readonly<Record<string, number>> = {
   "": 1,
   KiB: 2 ** 10,

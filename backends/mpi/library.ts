@@ -4,8 +4,7 @@
  */
 import { environmentVariable } from "../../lib/base/permissions.ts";
 import { DistributedError } from "../../lib/distributed/errors.ts";
-import { openLibrary } from "../cpu/ffi.ts";
-import { headerIdentity } from "../cpu/headers.ts";
+import { headerIdentity, openLibrary } from "../cpu/ffi.ts";
 import { buildLibraries, type Source } from "../cpu/object_cache.ts";
 import { toolchainStatus } from "../cpu/toolchain.ts";
 import { SHIM } from "./shim.ts";

@@ -11,9 +11,8 @@ import type { Argument, Graph, Node } from "../../lib/graph/node.ts";
 import { findTarget } from "../../lib/ops/table.ts";
 import { isTensor, type Tensor } from "../../lib/tensor/tensor.ts";
 import { requireToolchain, threadCount } from "../cpu/toolchain.ts";
-import { NEEDS, oneDnn, oneDnnAbsence, oneDnnIdentity } from "./library.ts";
+import { compute, NEEDS, oneDnn, oneDnnAbsence, oneDnnIdentity, type Operand } from "./primitives.ts";
 import { type Pattern, patternAt } from "./patterns.ts";
-import { compute, type Operand } from "./primitives.ts";
 
 /** Returns whether all values are tensors that oneDNN supports here, with elements. */
 function isTaken(nodes: Iterable<Node>): boolean {

@@ -1,6 +1,9 @@
 /**
  * Primitives of oneDNN on tensors: a kind, tensors with their roles, and numbers; results are dense in new memory.
  * Invariant: a primitive is made once for each combination of sizes and strides, and cached.
+ *
+ * oneDNN is reached through a compiled shim; it is found by DNNLROOT or by a header in the compiler's search path, and
+ * the shim is rebuilt when another one is installed.
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { contiguousMeta } from "../../lib/graph/meta.ts";
@@ -8,9 +11,68 @@ import { layoutOf } from "../../lib/tensor/layout.ts";
 import { allocateStorage } from "../../lib/tensor/storage.ts";
 import { Tensor } from "../../lib/tensor/tensor.ts";
 import { hostOf } from "../cpu/host_memory.ts";
-import { threadCount } from "../cpu/toolchain.ts";
-import { oneDnn } from "./library.ts";
-import { KINDS, ROLES } from "./shim.ts";
+import { threadCount, toolchainStatus } from "../cpu/toolchain.ts";
+import { KINDS, ROLES, SHIM } from "./shim.ts";
+import { environmentVariable } from "../../lib/base/permissions.ts";
+import { headerIdentity, openLibrary } from "../cpu/ffi.ts";
+import { buildLibraries, type Source } from "../cpu/object_cache.ts";
+
+/** The requirements of the backend, and how to install them. */
+export const NEEDS =
+  "a C++ compiler and oneDNN 2 or 3 with its headers (Debian: apt-get install libdnnl-dev; " +
+  "elsewhere DNNLROOT names its folder)";
+
+const SYMBOLS = {
+  dyn_dnn_make: { parameters: ["buffer", "buffer"], result: "pointer" },
+  dyn_dnn_run: { parameters: ["pointer", "buffer", "i32"], result: "i32" },
+  dyn_dnn_free: { parameters: ["pointer"], result: "void" },
+  dyn_dnn_version: { parameters: [], result: "i32" },
+} as const;
+
+/** The functions of the shim. */
+export type Shim = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
+
+/** Compiler options. */
+function options(root: string | undefined): readonly string[] {
+  const folders = root ? [`-I${root}/include`, `-L${root}/lib`, `-Wl,-rpath,${root}/lib`] : [];
+  // The library precedes the source, where linkers that drop unneeded ones would omit it
+  return [...Deno.build.os === "darwin" ? [] : ["-Wl,--no-as-needed"], ...folders, "-ldnnl"];
+}
+
+let found: Source | string | undefined;
+
+/** The shim's source, or the reason why it cannot be built. */
+function source(): Source | string {
+  if (found !== undefined) return found;
+  const compiler = toolchainStatus(), root = environmentVariable("DNNLROOT") || undefined;
+  const header = headerIdentity(root ? [`${root}/include`] : [], "oneapi/dnnl/dnnl.h");
+  if (compiler.kind !== "ready") found = compiler.reason;
+  else if (header === null) found = "Expected oneDNN's header oneapi/dnnl/dnnl.h but found none";
+  else found = { name: "onednn", text: `// dnnl.h: ${header}\n${SHIM}`, options: options(root) };
+  return found;
+}
+
+/** The reason why there is no oneDNN here; null if there is. */
+export function oneDnnAbsence(): string | null {
+  const there = source();
+  return typeof there === "string" ? there : null;
+}
+
+/** Returns a text that identifies this oneDNN, or the reason why there is none. */
+export function oneDnnIdentity(): string {
+  const there = source();
+  return typeof there === "string" ? there : `${there.text.split("\n", 1)[0]} ${there.options?.join(" ")}`;
+}
+
+let opened: Shim | undefined;
+
+/** The shim, built and opened once. Throws DynError if there is no oneDNN, ToolchainError if it cannot be built. */
+export function oneDnn(): Shim {
+  if (opened) return opened;
+  const there = source();
+  if (typeof there === "string") throw new DynError(`${there}; onednn needs ${NEEDS}`);
+  return opened = openLibrary(buildLibraries([there])[0] ?? "", SYMBOLS).symbols;
+}
 
 type Kind = typeof KINDS[number];
 type Role = typeof ROLES[number];

@@ -97,10 +97,7 @@ function spread(
   address();
   if (lowest < 0) body.i32(lowest).op("i32Add");
   body.set(local);
-  return {
-    at: () => void body.get(local),
-    offsets: [0, 1, 2, 3].map((lane) => lane * bytes - lowest),
-  };
+  return { at: () => void body.get(local), offsets: [0, 1, 2, 3].map((lane) => lane * bytes - lowest) };
 }
 
 /** Loads one element into its lane of vectors. */

@@ -86,9 +86,7 @@ function runProgram(
 ): boolean {
   const { frame: program } = loaded, { placed, scratch } = run;
   if (!whole.memory.reserve(placed.bytes, scratch)) {
-    throw new OutOfMemory("cpu", placed.bytes + scratch, {
-      what: `${program.name} in WebAssembly`,
-    });
+    throw new OutOfMemory("cpu", placed.bytes + scratch, { what: `${program.name} in WebAssembly` });
   }
   const { bytes } = whole, running = { program, call, placed };
   const addresses = addressesIn(whole.memory, running);

@@ -158,10 +158,7 @@ export function runSteps(
     if (guard?.after === at && bytes[addresses[guard.flag] ?? 0] !== 0) break;
     const start = clock ? performance.now() : 0;
     if (step?.kind === "extern") {
-      runLibrary(pool, step.call, {
-        ...operandsOf(step, { value: placed.value, addresses }, frame),
-        free,
-      });
+      runLibrary(pool, step.call, { ...operandsOf(step, { value: placed.value, addresses }, frame), free });
     } else if (step && job) pool.run(code, step.name, job);
     if (step) clock?.ran(step.kernels, { start, duration: performance.now() - start });
   }

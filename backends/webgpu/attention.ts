@@ -148,10 +148,7 @@ class AttentionPrinter {
     w.line("}");
     this.#finish();
     w.line("}");
-    return finished(w, kernel.name, {
-      items: product([batch, ceilDiv(rows, ROWS)]),
-      each: 1,
-    });
+    return finished(w, kernel.name, { items: product([batch, ceilDiv(rows, ROWS)]), each: 1 });
   }
 
   #lowest(): string {

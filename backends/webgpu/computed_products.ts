@@ -151,10 +151,7 @@ class ComputedProductPrinter {
     w.line("}");
     results.forEach((result, j) => this.#store(result, `o${j}_`));
     w.line("}");
-    return finished(w, kernel.name, {
-      items: product([batch, ceilDiv(rows, ROWS)]),
-      each: 1,
-    });
+    return finished(w, kernel.name, { items: product([batch, ceilDiv(rows, ROWS)]), each: 1 });
   }
 
   #functions(): void {

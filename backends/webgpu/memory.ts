@@ -5,9 +5,14 @@
  */
 import { DynError } from "../../lib/base/errors.ts";
 import { type Memory, OutOfMemory } from "../../lib/loops/device.ts";
-import { Block, type BlockMemory, type BlockPool, type BlockSource } from "../memory/block_pool.ts";
+import {
+  Block,
+  type BlockMemory,
+  type BlockPool,
+  type BlockSource,
+  sizeClass,
+} from "../memory/block_pool.ts";
 import { Findable, type Visible } from "../memory/live_set.ts";
-import { sizeClass } from "../memory/size_class.ts";
 
 /** A storage buffer. */
 class BufferBlock extends Block {

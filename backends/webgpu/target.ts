@@ -342,13 +342,7 @@ export function webGpuTarget(
         const { rows, columns, each } = tilesOf(product), { tiles, depth } = ENOUGH[each.columns];
         // For small matrices, parts save less than the kernel that adds them up costs
         const isMatrix = product.call.op === "matmul";
-        return {
-          rows,
-          columns,
-          busy: tiles,
-          depth: isMatrix ? 2 * ENOUGH[4].depth : depth,
-          step: 4,
-        };
+        return { rows, columns, busy: tiles, depth: isMatrix ? 2 * ENOUGH[4].depth : depth, step: 4 };
       },
     },
     blockBytes: 0,

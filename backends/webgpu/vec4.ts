@@ -159,10 +159,7 @@ export function vectorsOf(
     case "convBackwardInput":
       return { operand: undefined, out: isOnePhase && isOf(out, [2, 3]) };
     case "convBackwardWeight":
-      return {
-        operand: isOf(first, [2, 3]) ? first : undefined,
-        out: isOf(out, [1, 2, 3]),
-      };
+      return { operand: isOf(first, [2, 3]) ? first : undefined, out: isOf(out, [1, 2, 3]) };
     default:
       return call satisfies never;
   }

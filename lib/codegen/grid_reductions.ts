@@ -75,16 +75,7 @@ function longReduction(kernel: LoopKernel, grid: Grid): CutReduction | undefined
   const parts = evenParts(loop.axis.size, most);
   if (parts < 2) return undefined;
   const partLength = floorDiv(add(loop.axis.size, parts - 1), parts);
-  return {
-    kernel,
-    around,
-    before,
-    loop,
-    after: level.slice(at + 1),
-    length: partLength,
-    parts,
-    interleaved,
-  };
+  return { kernel, around, before, loop, after: level.slice(at + 1), length: partLength, parts, interleaved };
 }
 
 /**

@@ -218,11 +218,7 @@ export function printProgram(given: Program): PrintedProgram {
         }
       }
     }
-    return {
-      origins: originsOf(group),
-      text: lines.toString(),
-      buffers,
-    };
+    return { origins: originsOf(group), text: lines.toString(), buffers };
   });
   function externKernel(kernel: ExternKernel, lines: TextWriter, nameOf: NameOf): void {
     const record = records.get(kernel);
