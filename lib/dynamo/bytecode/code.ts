@@ -103,8 +103,8 @@ export interface ClassTemplate {
   readonly free: readonly FreeVariable[];
 }
 
-/** A compiled function. */
-export interface CodeObject {
+/** The properties of a function that its head shows; its instructions are not needed for them. */
+export interface CodeHeader {
   /** Name, as in the function's `name` property; "" if anonymous. */
   readonly name: string;
   readonly kind: FunctionKind;
@@ -121,17 +121,21 @@ export interface CodeObject {
   readonly usesArguments: boolean;
   readonly usesNewTarget: boolean;
   readonly usesSuper: boolean;
+  readonly free: readonly FreeVariable[];
+  /** Span of the whole function in the module's text. */
+  readonly span: SourceSpan;
+}
+
+/** A compiled function. */
+export interface CodeObject extends CodeHeader {
   readonly registers: readonly RegisterInfo[];
   readonly instructions: readonly Instruction[];
   /** Source span of each instruction. */
   readonly spans: readonly SourceSpan[];
   readonly handlers: readonly ExceptionEntry[];
-  readonly free: readonly FreeVariable[];
   readonly children: readonly CodeObject[];
   readonly classes: readonly ClassTemplate[];
   readonly module: SourceModule;
-  /** Span of the whole function in the module's text. */
-  readonly span: SourceSpan;
 }
 
 /** A construct that has no instructions; the caller runs the original function instead. */

@@ -7,10 +7,9 @@
 import type * as ast from "acorn";
 import type {
   ClassTemplate,
+  CodeHeader,
   CodeObject,
   ExceptionEntry,
-  FreeVariable,
-  FunctionKind,
   RegisterInfo,
   SourceModule,
   SourceSpan,
@@ -155,45 +154,13 @@ interface Compiled extends Assembled {
 }
 
 /** A code object whose instructions are compiled on demand. */
+interface CodeUnit extends CodeHeader {}
+
 class CodeUnit implements CodeObject {
-  readonly name: string;
-  readonly kind: FunctionKind;
-  readonly generator: boolean;
-  readonly async: boolean;
-  readonly strict: boolean;
-  readonly length: number;
-  readonly parameters: readonly (string | null)[];
-  readonly hasRest: boolean;
-  readonly usesThis: boolean;
-  readonly usesArguments: boolean;
-  readonly usesNewTarget: boolean;
-  readonly usesSuper: boolean;
-  readonly free: readonly FreeVariable[];
-  readonly span: SourceSpan;
   private compiled: Compiled | null = null;
 
   constructor(readonly unit: Unit, readonly module: ParsedModule) {
-    const node = functionOf(unit);
-    const params = node?.params ?? [];
-    const plain = params.filter((p) => p.type !== "RestElement");
-    const required = plain.findIndex((p) => p.type === "AssignmentPattern");
-    this.name = unit.name;
-    this.kind = unit.functionKind;
-    this.generator = node?.generator ?? false;
-    this.async = node?.async ?? false;
-    this.strict = unit.strict;
-    this.length = required < 0 ? plain.length : required;
-    this.parameters = plain.map((p) => {
-      const target = p.type === "AssignmentPattern" ? p.left : p;
-      return target.type === "Identifier" ? target.name : null;
-    });
-    this.hasRest = params.some((p) => p.type === "RestElement");
-    this.usesThis = unit.pseudo.has("this");
-    this.usesArguments = unit.pseudo.has("arguments");
-    this.usesNewTarget = unit.pseudo.has("new.target");
-    this.usesSuper = unit.pseudo.has("super");
-    this.free = freeVariables(unit, module).map((v) => describeFree(v, unit));
-    this.span = { start: unit.node.start, end: unit.node.end };
+    Object.assign(this, headerOf(unit, module));
   }
 
   get registers(): readonly RegisterInfo[] {
@@ -218,6 +185,32 @@ class CodeUnit implements CodeObject {
   private get body(): Compiled {
     return this.compiled ??= compileUnit(this.unit, this.module);
   }
+}
+
+function headerOf(unit: Unit, module: ParsedModule): CodeHeader {
+  const node = functionOf(unit);
+  const params = node?.params ?? [];
+  const plain = params.filter((p) => p.type !== "RestElement");
+  const required = plain.findIndex((p) => p.type === "AssignmentPattern");
+  return {
+    name: unit.name,
+    kind: unit.functionKind,
+    generator: node?.generator ?? false,
+    async: node?.async ?? false,
+    strict: unit.strict,
+    length: required < 0 ? plain.length : required,
+    parameters: plain.map((p) => {
+      const target = p.type === "AssignmentPattern" ? p.left : p;
+      return target.type === "Identifier" ? target.name : null;
+    }),
+    hasRest: params.some((p) => p.type === "RestElement"),
+    usesThis: unit.pseudo.has("this"),
+    usesArguments: unit.pseudo.has("arguments"),
+    usesNewTarget: unit.pseudo.has("new.target"),
+    usesSuper: unit.pseudo.has("super"),
+    free: freeVariables(unit, module).map((v) => describeFree(v, unit)),
+    span: { start: unit.node.start, end: unit.node.end },
+  };
 }
 
 function functionOf(unit: Unit): FunctionNode | null {
