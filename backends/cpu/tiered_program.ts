@@ -235,6 +235,11 @@ export class TieredProgram implements CompiledProgram {
       this.#given.absent?.(toolchain);
       return { kind: "settled" };
     }
+    const request = () => this.#requested(builds);
+    return this.#code.native ? request() : preferringOwnBuiltins(request);
+  }
+
+  #requested(builds: boolean): State {
     const prepared = this.#text(), { paths, missing } = findLibraries(prepared.sources);
     if (missing.length === 0) {
       this.#current = linkNative(prepared, paths);

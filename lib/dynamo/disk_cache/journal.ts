@@ -37,7 +37,8 @@ import {
   isPlainTensor,
   type Numbering,
   type Properties,
-  propertiesOf,
+  type PropertiesOf,
+  propertiesOnce,
   propertyOf,
 } from "./shapes.ts";
 
@@ -61,14 +62,7 @@ class Numbers implements Numbering {
   readonly #memory = new Map<object, number>();
   readonly #symbols = new Map<symbol, number>();
   readonly #read = new Set<number>();
-  readonly #properties = new Map<object, Properties>();
-
-  /** The properties of an object, which nothing changes in the meantime. */
-  readonly propertiesOf = (object: object): Properties => {
-    const found = this.#properties.get(object) ?? propertiesOf(object);
-    this.#properties.set(object, found);
-    return found;
-  };
+  readonly propertiesOf: PropertiesOf = propertiesOnce();
 
   numberOf(object: object): number | undefined {
     return this.#numbers.get(standIn(object));

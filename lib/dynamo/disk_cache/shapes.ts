@@ -37,7 +37,7 @@ export interface Numbering {
   /** Returns whether a property may hold any primitive in place of its present one. */
   isFree?(object: object, key: string | symbol): boolean;
   /** Returns the properties of an object, by default as they are now. */
-  readonly propertiesOf?: (object: object) => Properties;
+  readonly propertiesOf?: PropertiesOf;
   /** Returns whether the code of a function was read, so that a trace had no other knowledge of it. */
   isRead?(number: number): boolean;
 }
@@ -72,6 +72,19 @@ export function describe(object: object, number: number, numbering: Numbering): 
 
 /** Properties of an object. */
 export type Properties = readonly (readonly [string | symbol, PropertyDescriptor])[];
+
+/** Returns the properties of an object. */
+export type PropertiesOf = (object: object) => Properties;
+
+/** Reads the properties of each object once, for uses between which nothing changes them. */
+export function propertiesOnce(): PropertiesOf {
+  const known = new Map<object, Properties>();
+  return (object) => {
+    const found = known.get(object) ?? propertiesOf(object);
+    known.set(object, found);
+    return found;
+  };
+}
 
 /**
  * Own properties, except those described separately and those of views of memory, which no trace sees. Throws

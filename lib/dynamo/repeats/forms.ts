@@ -6,7 +6,13 @@ import { orNull } from "../../base/errors.ts";
 import { types } from "node:util";
 import { NotStorable } from "../../sym/stored/forms.ts";
 import type { Plain } from "../../base/recording.ts";
-import { describe, isPlainTensor, type Numbering, propertiesOf } from "../disk_cache/shapes.ts";
+import {
+  describe,
+  isPlainTensor,
+  type Numbering,
+  type PropertiesOf,
+  propertiesOf,
+} from "../disk_cache/shapes.ts";
 
 /** An object and everything reachable from it. */
 export interface ObjectForm {
@@ -47,12 +53,15 @@ function symbolForm(symbol: symbol): Plain {
 }
 
 /** The objects reachable from roots, starting with these; null if that is unknown, or if there are too many. */
-export function objectsFrom(roots: readonly object[]): readonly object[] | null {
+export function objectsFrom(
+  roots: readonly object[],
+  read: PropertiesOf = propertiesOf,
+): readonly object[] | null {
   const found = new Set(roots);
   return orNull(NotStorable, () => {
     // The set grows during the walk
     for (const object of found) {
-      for (const child of childrenOf(object)) if (!isKnownByItself(child)) found.add(child);
+      for (const child of childrenOf(object, read)) if (!isKnownByItself(child)) found.add(child);
       if (found.size > MOST) return null;
     }
     return [...found];
@@ -60,10 +69,15 @@ export function objectsFrom(roots: readonly object[]): readonly object[] | null 
 }
 
 /** The form of objects reachable from one; null if they have more state than a description covers. */
-export function formOf(objects: readonly object[], isRead: IsRead): ObjectForm | null {
+export function formOf(
+  objects: readonly object[],
+  isRead: IsRead,
+  read: PropertiesOf = propertiesOf,
+): ObjectForm | null {
   const numbers = new Map(objects.map((object, at) => [object, at])), identities = new Set<object>();
   const memory = new Map<object, number>();
   const numbering: Numbering = {
+    propertiesOf: read,
     numberOf(object) {
       const number = numbers.get(object);
       if (number !== undefined) return number;
@@ -104,13 +118,13 @@ function isKnownByItself(object: object): boolean {
 }
 
 /** The objects that an object holds, except behind accessors. */
-export function childrenOf(object: object): object[] {
+export function childrenOf(object: object, read: PropertiesOf = propertiesOf): object[] {
   const found: object[] = [];
   const add = (value: unknown) => {
     if ((typeof value === "object" && value !== null) || typeof value === "function") found.push(value);
   };
   if (types.isProxy(object)) throw new NotStorable("a proxy");
-  for (const [, descriptor] of propertiesOf(object)) add(descriptor.value);
+  for (const [, descriptor] of read(object)) add(descriptor.value);
   if (isPlainTensor(object)) add(object.state?.grad);
   if (types.isMap(object)) {
     for (const [key, value] of Map.prototype.entries.call(object)) {

@@ -42,6 +42,7 @@ import {
 } from "./calls.ts";
 import { leadsThrough, MovedPlaces, type PlacedFact, relyOnMoved } from "./facts.ts";
 import { counterparts, formOf, type IsRead, type ObjectForm, objectsFrom } from "./forms.ts";
+import { propertiesOnce } from "../disk_cache/shapes.ts";
 import { reachable } from "./reach.ts";
 import { updateRegion } from "./update_regions.ts";
 
@@ -157,8 +158,9 @@ export class RepeatedCalls implements CallMemory {
     const nodes = fitting(m, call, subject);
     if (!nodes) return null;
     if (known.prepared === undefined) known.prepared = prepare(m, call);
-    const { prepared } = known, objects = prepared && objectsFrom(moved.map(({ real }) => real));
-    const form = objects && formOf(objects, prepared.isRead);
+    const { prepared } = known, propertiesOf = propertiesOnce();
+    const objects = prepared && objectsFrom(moved.map(({ real }) => real), propertiesOf);
+    const form = objects && formOf(objects, prepared.isRead, propertiesOf);
     const pairs = form && counterparts(prepared.form, form);
     if (!prepared || !pairs) return null;
     const { outside, strays } = prepared;
@@ -185,16 +187,17 @@ export class RepeatedCalls implements CallMemory {
 
 /** Returns the replacements of a recorded call's argument nodes; null if the new arguments do not match. */
 function fitting(m: Interpreter, { given }: RecordedCall, subject: Subject): Map<Node, Node> | null {
-  const nodes = new Map<Node, Node>();
+  const nodes = new Map<Node, Node>(), taken = new Set<Node>();
   if (given.length !== subject.args.length) return null;
   for (const [at, value] of subject.args.entries()) {
     const one = given[at], other = givenOf(m, subject, value);
     if (one?.kind !== other?.kind || !one || !other) return null;
     if (one.kind === "made" && other.kind === "made") {
       const former = nodes.get(one.node);
-      if (former ? former !== other.node : [...nodes.values()].includes(other.node)) return null;
+      if (former ? former !== other.node : taken.has(other.node)) return null;
       if (!sameMeta(one.meta, other.meta) || one.requiresGrad !== other.requiresGrad) return null;
       nodes.set(one.node, other.node);
+      taken.add(other.node);
     } else if (one.kind === "constant" && other.kind === "constant") {
       if (!Object.is(one.value.value, other.value.value)) return null;
     } else if (one.kind === "moved" && other.kind === "moved") {
