@@ -152,7 +152,8 @@ export class TraceHistory {
       const wanted = this.#leaves(), before = new Set(this.#replay.graph.nodes);
       const found = this.#replay.differentiate(call, wanted.map(({ value }) => value));
       // Other gradients are copied for the leaf that takes them
-      if (call.createGraph && !areOwn(found, before)) return SHARED;
+      const foreign = call.createGraph ? refuseForeign(found, before) : null;
+      if (foreign) return foreign;
       const gradients = wanted.flatMap(({ node }, k): LeafGradient[] => {
         const grad = found[k];
         return grad ? [{ leaf: node, grad, recorded: this.#isRecorded(grad) }] : [];
@@ -179,7 +180,8 @@ export class TraceHistory {
       const wanted = call.inputs.map((node) => this.#replay.historyOf(this.#replay.tensor(node)));
       const before = new Set(this.#replay.graph.nodes);
       const gradients = this.#replay.differentiate(call, wanted);
-      if (!areOwn(gradients, before)) return SHARED;
+      const foreign = refuseForeign(gradients, before);
+      if (foreign) return foreign;
       const behind = new Set(
         call.outputs.flatMap((node) => this.#replay.reachableInputs(this.#replay.tensor(node).value())),
       );
@@ -290,16 +292,21 @@ export class TraceHistory {
 }
 
 /**
- * Returns whether gradients are row-major tensors with memory of their own, created after the nodes that existed
+ * Refuses gradients unless they are row-major tensors with memory of their own, created after the nodes that existed
  * before.
  */
-function areOwn(gradients: readonly (GraphValue | null)[], before: ReadonlySet<Node>): boolean {
-  const roots = gradients.flatMap((grad) => grad ? [shownNode(grad.node, { detached: true })] : []);
-  return roots.every((root, k) => !before.has(root) && roots.indexOf(root) === k) &&
-    gradients.every((grad) => !grad || isContiguous(grad.meta));
+function refuseForeign(
+  gradients: readonly (GraphValue | null)[],
+  before: ReadonlySet<Node>,
+): Refusal | null {
+  const present = gradients.filter((grad) => grad !== null);
+  const roots = present.map((grad) => shownNode(grad.node, { detached: true }));
+  if (roots.some((root, k) => before.has(root) || roots.indexOf(root) !== k)) {
+    return { kind: "refused", because: "a gradient shares memory with another tensor" };
+  }
+  if (present.every((grad) => isContiguous(grad.meta))) return null;
+  return { kind: "refused", because: "a gradient is not row-major, such as that of a part in a cat" };
 }
-
-const SHARED: Refusal = { kind: "refused", because: "a gradient shares memory with another tensor" };
 
 /** The requested gradients; no inputs: those of leaves. */
 type Asked = Pick<GradientCall, "outputs" | "inputs" | "createGraph">;
