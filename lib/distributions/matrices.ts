@@ -98,8 +98,10 @@ export class Wishart extends Distribution {
   }
 
   protected override logDensity(value: Tensor): Tensor {
-    const size = this.size, half = this.df.div(2), factor = ops.expand(this.scaleTril, value.shape);
-    const trace = ops.choleskySolve(value, factor).diagonal(0, -2, -1).sum(-1);
+    const size = this.size,
+      half = this.df.div(2),
+      [whole, factor] = broadcastAll(value, this.scaleTril);
+    const trace = ops.choleskySolve(whole, factor).diagonal(0, -2, -1).sum(-1);
     return ops.slogdet(value)[1].mul(this.df.sub(size + 1).div(2)).sub(trace.div(2))
       .sub(this.halfLogDeterminant().add(0.5 * size * Math.LN2).mul(this.df)).sub(ops.mvlgamma(half, size));
   }
