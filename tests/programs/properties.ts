@@ -390,6 +390,72 @@ export const properties: Corpus = {
     hide(given, "none", 2);
     hide(given, "neither", 3);
   },
+  "accessors in literals that begin with a spread come after other members"({ compile, see }) {
+    const f = compile((x: Tensor, o: Record<string, number>, key: string, one: () => number) => {
+      const y = x.add(1);
+      return [
+        y,
+        {
+          ...o,
+          get k() {
+            return 1;
+          },
+          v: one(),
+          get l() {
+            return 2;
+          },
+          w: y,
+        },
+        {
+          ...o,
+          get k() {
+            return 1;
+          },
+          v: 1,
+          [key]: 3,
+          get l() {
+            return 2;
+          },
+          w: 4,
+        },
+        {
+          ...o,
+          set k(given: number) {
+            void given;
+          },
+          v: 1,
+          get k() {
+            return 1;
+          },
+          ...o,
+          get l() {
+            return 2;
+          },
+          w: 4,
+        },
+        {
+          a: 1,
+          get k() {
+            return 1;
+          },
+          v: one(),
+          ...o,
+          get l() {
+            return 2;
+          },
+          w: 4,
+        },
+        {
+          ...o,
+          get k() {
+            return super.toString();
+          },
+          v: 1,
+        },
+      ];
+    });
+    for (let i = 0; i < 2; i++) see(f(v(i), { b: 2 }, "key", () => 5));
+  },
   "collections with a size of their own"({ compile, see }) {
     const log: string[] = [];
     class Counted<K, T> extends Map<K, T> {

@@ -16,30 +16,47 @@ export function arrayLiteral(ctx: FunctionContext, node: ast.ArrayExpression, ds
   return elementList(ctx, node.elements, { node, dst });
 }
 
+type Member = ast.Property | ast.SpreadElement;
+
 /** An object literal: one instruction as far as possible, then one per member. */
 export function objectLiteral(ctx: FunctionContext, node: ast.ObjectExpression, dst?: Register): Register {
-  const b = ctx.builder;
-  const needsHome = node.properties.some((p) => p.type === "Property" && usesHome(ctx, p.value));
-  const spread = node.properties.findIndex((p) => p.type === "SpreadElement");
+  const b = ctx.builder, properties = inOrder(node.properties);
+  const needsHome = properties.some((p) => p.type === "Property" && usesHome(ctx, p.value));
+  const spread = properties.findIndex((p) => p.type === "SpreadElement");
   const whole = !needsHome &&
     (spread < 0 ||
-      node.properties.slice(spread + 1).every((p) =>
+      properties.slice(spread + 1).every((p) =>
         p.type === "Property" && !p.computed && isInert(ctx, p.value)
       ));
-  const headEnd = whole ? node.properties.length : needsHome ? 0 : spread + 1;
+  const headEnd = whole ? properties.length : needsHome ? 0 : spread + 1;
   const object = whole && dst !== undefined ? dst : b.temp();
   const head: ObjectMember[] = [];
   for (let i = 0; i < headEnd; i++) {
-    const p = node.properties[i];
-    if (p) head.push(objectMember(ctx, p, node.properties.slice(i + 1, headEnd), null));
+    const p = properties[i];
+    if (p) head.push(objectMember(ctx, p, properties.slice(i + 1, headEnd), null));
   }
   b.emit({ op: "object", dst: object, members: head }, node);
-  for (const p of node.properties.slice(headEnd)) {
+  for (const p of properties.slice(headEnd)) {
     b.emit({ op: "define", object, member: objectMember(ctx, p, [], object) }, p);
   }
   if (dst === undefined) return object;
   ctx.move(dst, object, node);
   return dst;
+}
+
+/**
+ * Members in the order in which V8 defines them. In a literal that begins with a spread, it defines getters and setters
+ * after the other members up to the next computed key or spread, where names are distinct.
+ */
+function inOrder(members: readonly Member[]): readonly Member[] {
+  if (members[0]?.type !== "SpreadElement") return members;
+  const found = members.findIndex((p, i) => i > 0 && (p.type === "SpreadElement" || p.computed));
+  const end = found < 0 ? members.length : found, run = members.slice(1, end);
+  const isAccessor = (p: Member) => p.type === "Property" && p.kind !== "init";
+  const [accessors, others] = [run.filter(isAccessor), run.filter((p) => !isAccessor(p))];
+  const nameOf = (p: Member) => p.type === "Property" ? staticKeyName(p.key) : null;
+  if (accessors.some((p) => others.some((q) => nameOf(p) === nameOf(q)))) return members;
+  return [members[0], ...others, ...accessors, ...members.slice(end)];
 }
 
 /** Returns whether a method (or an arrow in it) uses super, so that it needs its home object. */
