@@ -322,6 +322,18 @@ for (const [name, [make, versions]] of Object.entries(EVERYDAY)) {
   });
 }
 
+Deno.test("a selected number that must be known has a version for each outcome, and breaks no graph", () => {
+  const f = capture((x: Tensor, n: number) => {
+    const size = n > 3 ? 3 : n > 2 ? 2 : n > 1 ? 1 : n > 0 ? 4 : 5;
+    return [x.sum(), [7, 8, 9, 10, 11].slice(0, size), `${size}`.length];
+  });
+  for (const n of [3.5, 2.5, 1.5, 0.5, -0.5, 3.25, 2.25, 1.25, 0.25, -0.25]) {
+    const size = n > 3 ? 3 : n > 2 ? 2 : n > 1 ? 1 : n > 0 ? 4 : 5;
+    assertEquals(plain(f.run(X, n)), [plain(X.sum()), [7, 8, 9, 10, 11].slice(0, size), 1]);
+  }
+  assertEquals(f.resumed(), []);
+});
+
 Deno.test("work on tensors that differs has a version for each outcome, whatever the numbers are", () => {
   const f = capture((x: Tensor, n: number) => n > 3 ? x.mul(n) : x.add(n).add(n));
   for (const n of [1.5, 2.5, 4.5, 0.5, 9.5, 5.5, 2.25]) assertEquals(f.run(X, n).shape, [3]);

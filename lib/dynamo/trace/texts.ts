@@ -25,6 +25,9 @@ export type PrimitiveValue = ConstantValue | NumberValue | ItemValue;
 
 /** A number as a constant of this version; breaks the graph if several versions are already specialised. */
 export function settledNumber(m: Interpreter, value: NumberValue): ConstantValue {
+  const selected = value.settle?.();
+  // Of what a condition selects, few versions are needed
+  if (selected) return selected.kind === "constant" ? selected : settledNumber(m, selected);
   return m.wrapper.hasMany(value) ? breakGraph("changingText") : specializeNumber(m.output, value);
 }
 
