@@ -110,7 +110,7 @@ function symbolText(key: symbol): string {
 export function propertySource(base: Source, key: string | symbol): Source {
   const text = typeof key === "symbol"
     ? `[${symbolText(key)}]`
-    : /^[A-Za-z_$][\w$]*$/.test(key)
+    : /^[\p{ID_Start}_$][\p{ID_Continue}$]*$/u.test(key)
     ? `.${key}`
     : /^(0|[1-9]\d*)$/.test(key)
     ? `[${key}]`
@@ -136,22 +136,16 @@ const STEPS: ReadonlyMap<EntryPart, string> = new Map([
   ["last", "fromEnd"],
 ]);
 
-/** A key, value or member of a Map or Set, by position; for an iterator, by steps. */
+/** A key, value or member of a Map or Set, by position; for an iterator, by steps. No property is named so. */
 export function entrySource(base: Source, part: EntryPart, index: number): Source {
-  const steps = STEPS.get(part), text = steps ? `${steps}(${index})` : `${part}s[${index}]`;
+  const steps = STEPS.get(part), text = steps ? `${steps}(${index})` : `${part}s()[${index}]`;
   return { kind: "entry", name: `${base.name}.${text}`, base, part, index };
 }
 
 /** A lookup in a Map or Set. */
 export function lookupSource(base: Source, part: LookupPart, key: Primitive): Source {
-  const text = typeof key === "symbol" ? symbolText(key) : primitiveText(key);
-  return {
-    kind: "lookup",
-    name: `${base.name}.${part === "size" ? part : `${part}(${text})`}`,
-    base,
-    part,
-    key,
-  };
+  const text = part === "size" ? "" : typeof key === "symbol" ? symbolText(key) : primitiveText(key);
+  return { kind: "lookup", name: `${base.name}.${part}(${text})`, base, part, key };
 }
 
 /** The getter or setter of an own property. */

@@ -456,6 +456,27 @@ export const properties: Corpus = {
     });
     for (let i = 0; i < 2; i++) see(f(v(i), { b: 2 }, "key", () => 5));
   },
+  "properties that are named like parts of a collection or a function"({ compile, see }) {
+    class Table extends Map<string, number> {
+      override keys = Object.assign(() => super.keys(), { 0: 5 });
+      override values = Object.assign(() => super.values(), { 0: 7 });
+    }
+    const f = compile((x: Tensor, table: Table) => {
+      let sum = 0;
+      for (const [, value] of table) sum += value;
+      return [x.add(table.keys[0] + sum), table.values[0], Reflect.get(table, "size")];
+    });
+    for (const first of [5, 9]) {
+      for (const value of [1, 50]) {
+        const table = new Table([["a", value], ["b", 2]]);
+        table.keys[0] = table.values[0] = first;
+        see(f(v(1), table), f(v(2), table));
+      }
+    }
+    const shifting = (é: number) => Object.assign((x: Tensor) => x.add(é), { closure: { é: é * 100 } });
+    const g = compile((x: Tensor, shift: ReturnType<typeof shifting>) => [shift(x), shift.closure.é]);
+    for (const by of [1, 2, 3]) see(g(v(1), shifting(by)));
+  },
   "collections with a size of their own"({ compile, see }) {
     const log: string[] = [];
     class Counted<K, T> extends Map<K, T> {

@@ -363,9 +363,10 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
       return found;
     },
     lines,
-    places: new Places([...listIn(form.places)]),
+    places: new Places(),
   };
   for (const each of listIn(form.lines)) lines.list.push(lineForm.read(each, by));
+  by.places.readAll(listIn(form.places), by);
   const guards = listIn(form.guards).map((each) => guardForm.read(each, by));
   const named = listIn(form.named).map((each) => sourceForm.read(each, by));
   const tests = checked(guards, { sourceNamed: sourceNamed(named) });

@@ -76,10 +76,9 @@ export class Lines {
 
 /** Places of a call, without duplicates: guards of a module test many that begin alike. */
 export class Places {
+  readonly list: Plain[] = [];
   readonly #numbers = new Map<string, number>();
-  readonly #read = new Map<number, Source>();
-
-  constructor(readonly list: Plain[] = []) {}
+  readonly #read: Source[] = [];
 
   /** The number of a place, which is that of equal ones. Throws NotStorable. */
   write(place: Source, by: ByNumber): number {
@@ -90,17 +89,16 @@ export class Places {
     return number;
   }
 
+  /** Reads all places, each of which follows those that it is over. Throws DamagedForm. */
+  readAll(forms: readonly Plain[], by: ByNumber): void {
+    for (const form of forms) this.#read.push(sourceStep.read(form, by));
+  }
+
   /** The place of a number. Throws DamagedForm. */
-  read(number: number, by: ByNumber): Source {
-    const known = this.#read.get(number);
-    if (known !== undefined) return known;
-    const form = this.list[number];
-    if (form === undefined) {
-      throw new DamagedForm(`Expected one of ${this.list.length} places but found ${number}`);
-    }
-    const place = sourceStep.read(form, by);
-    this.#read.set(number, place);
-    return place;
+  at(number: number): Source {
+    const place = this.#read[number];
+    if (place) return place;
+    throw new DamagedForm(`Expected one of ${this.#read.length} places but found ${number}`);
   }
 }
 
@@ -186,7 +184,7 @@ const labelOf = (source: Source): string => /^[CF]\["(.*)"\]$/.exec(sourceText(s
 /** A place, as one of the capture's. */
 export const source: Form<Source> = {
   write: (value, by) => by.places.write(value, by),
-  read: (form, by) => by.places.read(numberIn(form), by),
+  read: (form, by) => by.places.at(numberIn(form)),
 };
 
 /** A place, over those on the way to it. */
