@@ -3,9 +3,16 @@
  * same, with the same results; if anything that the trace has read differs, it traces anew. Each process runs many
  * functions, each in a world of its own, so that a few processes cover many differences.
  */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Plain } from "../lib/base/recording.ts";
+import { codeFinder } from "../lib/dynamo/disk_cache/code_forms.ts";
+import { type ByNumber, Lines, Places } from "../lib/dynamo/disk_cache/place_forms.ts";
+import { sourceText } from "../lib/dynamo/source.ts";
+import { ShapeEnv } from "../lib/sym/shape_env.ts";
+import { DamagedForm } from "../lib/sym/stored/forms.ts";
+import { Symbols } from "../lib/sym/stored/symbols.ts";
 import type { Told } from "./kept/telling.ts";
 import { testInTurn } from "./support/costly_tests.ts";
 import { runProgram, withFolder } from "./support/process.ts";
@@ -157,4 +164,32 @@ testInTurn("captures between processes", {
       assertEquals([cold, warm].map((worlds) => worlds[PASSED_OVER]?.missed), [0, 0]);
       assertEquals(takenIn(other), IN_OTHER_WORLD);
     }),
+});
+
+Deno.test("places that refer to themselves, to later ones or to none are those of a damaged capture", () => {
+  const read = (...forms: readonly Plain[]): string[] => {
+    const unused = (): never => {
+      throw new Error("Expected no object to be asked for");
+    };
+    const symbols = new Symbols(), sizes = new ShapeEnv(), places = new Places();
+    const by: ByNumber = {
+      symbols,
+      sizes,
+      numberOf: unused,
+      at: unused,
+      codes: codeFinder([]),
+      lines: new Lines(),
+      places,
+    };
+    places.readAll(forms, by);
+    return forms.map((_, at) => sourceText(places.at(at)));
+  };
+  const x: Plain = ["argument", "x", 0], key: Plain = ["property", 0, "key"];
+  assertEquals(read(x, key, ["prototype", 1]), ['L["x"]', 'L["x"].key', 'Object.getPrototypeOf(L["x"].key)']);
+  const itself: Plain[] = [key],
+    later = [x, ["prototype", 2], key],
+    none = [x, ["prototype", 7], ["prototype", -1]];
+  for (const forms of [itself, later, none]) {
+    assertThrows(() => read(...forms), DamagedForm, "Expected one of");
+  }
 });

@@ -76,7 +76,10 @@ interface Edge {
   readonly to: string;
 }
 
-/** The imports of each file that load another one with it: neither of types alone nor dynamic. */
+/**
+ * The imports of each file that load another one with it: neither of types alone nor dynamic. Those outside the
+ * repository have their specifiers.
+ */
 const loading = new Map<string, string[]>();
 
 /** The part of `deno info --json` that is used here. */
@@ -115,10 +118,11 @@ async function edges(): Promise<Edge[]> {
       loading.set(from, loaded);
       for (const { specifier, isDynamic, code, type } of module.dependencies ?? []) {
         // Adapters for packages count as the packages.
-        if (specifier.startsWith("@std/")) continue;
-        if (!isDynamic && code?.specifier?.startsWith(ROOT.href)) {
-          loaded.push(code.specifier.slice(ROOT.href.length));
+        const isPackage = !specifier.startsWith(".");
+        if (!isDynamic && code?.specifier) {
+          loaded.push(isPackage ? specifier : code.specifier.slice(ROOT.href.length));
         }
+        if (isPackage) continue;
         for (const target of [code?.specifier, type?.specifier]) {
           if (target?.startsWith(ROOT.href)) targets.add(target.slice(ROOT.href.length));
         }
@@ -213,14 +217,38 @@ Deno.test("files import each other without cycles", () => {
   assertEquals(cycles(ALL), []);
 });
 
-Deno.test("programs that use only the CPU load neither the GPU device nor the package writer", () => {
-  const loads = new Set(["mod.ts"]);
+/** Returns all that is loaded with some files, and these. */
+function loadedWith(...files: readonly string[]): ReadonlySet<string> {
+  const loads = new Set(files);
   for (const file of loads) loading.get(file)?.forEach((to) => loads.add(to));
+  return loads;
+}
+
+Deno.test("programs that use only the CPU load neither the GPU device nor the package writer", () => {
+  const loads = loadedWith("mod.ts");
   assertEquals(loads.has("backends/cpu/device.ts"), true);
   const asked = [...loads].filter((file) =>
     file.startsWith("backends/webgpu/") || file === "packaging/package_bytes.ts"
   );
   assertEquals(asked, ["backends/webgpu/mod.ts"]);
+});
+
+/** Modules that a page loads, at once or when it asks for WebGPU. */
+const OF_PAGES = ["runtime/mod.ts", "runtime/webgpu_session.ts"];
+
+Deno.test("what pages load is in this repository, and starts without the globals of Deno and Node.js", async () => {
+  const loads = loadedWith("examples/web/page.ts", ...OF_PAGES);
+  assertEquals(loads.has("backends/wasm/placement.ts"), true);
+  assertEquals([...loads].filter((file) => !loading.has(file)), []);
+  assertEquals(loadedWith("backends/memory/live_set.ts").has("node:v8"), true);
+  const script = `for (const name of ["Deno", "process", "Buffer", "global"]) delete globalThis[name];
+Promise.all(${JSON.stringify(OF_PAGES.map((file) => new URL(file, ROOT).href))}.map((file) => import(file)))
+  .then(() => postMessage("started"), (error) => postMessage(String(error)));`;
+  const worker = new Worker(`data:text/javascript,${encodeURIComponent(script)}`, { type: "module" });
+  const said = Promise.withResolvers<unknown>();
+  worker.onmessage = ({ data }) => said.resolve(data);
+  assertEquals(await said.promise, "started");
+  worker.terminate();
 });
 
 Deno.test("the import graph is complete, and the two checks detect faults", () => {
