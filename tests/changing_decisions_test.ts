@@ -341,3 +341,41 @@ Deno.test("work on tensors that differs has a version for each outcome, whatever
   assertEquals(f.graphs.length, 3);
   assert(f.guards().some((guard) => guard.includes('(L["n"] > 3)')), f.guards().join("\n"));
 });
+
+Deno.test("a sort by a comparator that chooses between constants has one guard for each comparison, of its condition", () => {
+  const list = Array.from({ length: 80 }, (_, i) => (i * 37) % 101 - 3);
+  const f = capture((x: Tensor) => [list.toSorted((a, b) => a * 3 > b * 3 ? -1 : a === b ? 0 : 1), x.mul(2)]);
+  const sorted = () => {
+    let compared = 0;
+    const expected = list.toSorted((a, b) => (compared++, a * 3 > b * 3 ? -1 : a === b ? 0 : 1));
+    assertEquals(f.run(X)[0], expected);
+    return compared;
+  };
+  sorted();
+  list.forEach((_, i) => list[i] = (i * 41) % 97);
+  const compared = sorted(), guards = f.guards().filter((guard) => / [<>] /.test(guard));
+  assert(guards.length <= compared, `${guards.length} guards of ${compared} comparisons`);
+  assert(guards.every((guard) => !guard.includes("?")), guards[0]);
+});
+
+Deno.test("numbers that conditions select from few constants are compared by these conditions", () => {
+  const f = capture((x: Tensor, n: number) => {
+    const order = n > 3 ? -1 : n < 1 ? 0 : 1;
+    return [x.mul(2), order < 0, order === 0, 0 < order, order >= -1, !order, order !== order, order > 7];
+  });
+  for (const n of [0.5, 2.5, 3.5, NaN, 1, 7]) {
+    const order = n > 3 ? -1 : n < 1 ? 0 : 1;
+    assertEquals(f.run(X, n).slice(1), [
+      order < 0,
+      order === 0,
+      order > 0,
+      true,
+      order === 0,
+      false,
+      false,
+    ]);
+  }
+  assertEquals(f.graphs.length, 2);
+  const text = f.code();
+  assert(!text.includes("-1"), text);
+});

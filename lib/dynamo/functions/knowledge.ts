@@ -36,6 +36,7 @@ import { noteFunction, refuseToCache } from "../disk_cache/noted_reads.ts";
 import { graphBreak, isDescribed, markFunction, markOfFunction } from "./marks.ts";
 import { asProgram } from "../../base/own_builtins.ts";
 import * as polyfills from "./polyfills.ts";
+import { decided } from "./sorting_polyfills.ts";
 import { addArrays } from "../trace/builtins/arrays.ts";
 import { addCollections } from "../trace/builtins/collections.ts";
 import { addIterators } from "../trace/builtins/iterators.ts";
@@ -77,6 +78,7 @@ import { callCustom } from "../trace/custom_calls.ts";
 import { callNonstrict } from "../trace/nonstrict.ts";
 import { tensorMethodModels } from "../trace/tensor_methods.ts";
 import { prepareState } from "../trace/optimizer_state.ts";
+import { truthOf } from "../trace/operators.ts";
 import { constructParameter } from "../trace/parameters.ts";
 import { callOp } from "../trace/tensor_ops.ts";
 import {
@@ -171,10 +173,17 @@ function models(): ModelTable {
   );
   made.call(whileLoop, traceWhile);
   made.call(scanRows, traceScan);
+  made.call(decided, traceDecided);
   made.call(isDType, (_m, { args: [value] }) => constant(value?.kind === "constant" && isDType(value.value)));
   trustAccessors(Tensor.prototype);
   return table = made;
 }
+
+/** Makes a truth value known; one that only the graph knows stays as it is. */
+const traceDecided: BuiltinModel = (m, { args: [value = UNDEFINED] }) => {
+  const truth = truthOf(m, value);
+  return typeof truth === "boolean" ? constant(truth) : truth;
+};
 
 function addFreeFunctions(into: ModelTable): void {
   const add = (fn: unknown, name: string): void => {

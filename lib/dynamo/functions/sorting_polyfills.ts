@@ -75,7 +75,7 @@ function mergeHalves(
   let left = low, right = middle;
   for (let i = low; i < high; i++) {
     const isRight = left === middle ||
-      (right < high && +(apply(comparator, undefined, [source[left], source[right]]) as number) > 0);
+      (right < high && decided(+(apply(comparator, undefined, [source[left], source[right]]) as number) > 0));
     target[i] = isRight ? source[right++] : source[left++];
   }
 }
@@ -361,5 +361,10 @@ function gallopAfterSteps(
 function isBefore(a: unknown, b: unknown, comparator: Comparator): boolean {
   const order = apply(comparator, undefined, [a, b]);
   // Converted to a number, which throws for a bigint; NaN means that neither comes first.
-  return +(order as number) < 0;
+  return decided(+(order as number) < 0);
+}
+
+/** A truth value that is known from here on, since the places of all items depend on it. */
+export function decided(value: boolean): boolean {
+  return value;
 }

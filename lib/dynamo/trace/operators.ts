@@ -7,8 +7,9 @@ import { invariant } from "../../base/errors.ts";
 import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/instruction.ts";
 import { breakGraph, throwsAsPlain } from "../break_reasons.ts";
 import { callIn, HOST_OPERATORS, isHostBinary } from "../variables/host_number.ts";
-import { negation, numberOfTruth } from "../variables/choices.ts";
+import { numberOfTruth } from "../variables/choices.ts";
 import { binaryNumbers, truthOfNumber, unaryNumber } from "../variables/numbers.ts";
+import { negation } from "../variables/truths.ts";
 import {
   constant,
   type ConstantValue,

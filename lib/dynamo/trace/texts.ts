@@ -16,7 +16,7 @@ import {
   PassedValue,
   type Value,
 } from "../variables/value.ts";
-import type { NumberValue } from "../variables/number_value.ts";
+import { type NumberValue, settleSelection } from "../variables/number_value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { computeLater, drawnLater } from "./later_values.ts";
 
@@ -25,9 +25,11 @@ export type PrimitiveValue = ConstantValue | NumberValue | ItemValue;
 
 /** A number as a constant of this version; breaks the graph if several versions are already specialised. */
 export function settledNumber(m: Interpreter, value: NumberValue): ConstantValue {
-  const selected = value.settle?.();
   // Of what a condition selects, few versions are needed
-  if (selected) return selected.kind === "constant" ? selected : settledNumber(m, selected);
+  if (value.selection) {
+    const selected = settleSelection(value.selection);
+    return selected.kind === "constant" ? selected : settledNumber(m, selected);
+  }
   return m.wrapper.hasMany(value) ? breakGraph("changingText") : specializeNumber(m.output, value);
 }
 

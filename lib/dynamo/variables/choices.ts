@@ -2,28 +2,12 @@
  * Truth values that differ between calls, and the numbers that they select: each call computes both before the graph.
  * Invariant: no guard depends on a condition that only selects; what needs a known value settles the condition.
  */
-import { invariant } from "../../base/errors.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
-import { callIn, expressionSize, type HostExpression, isWholeNumber, shared } from "./host_number.ts";
+import { callIn, isWholeNumber } from "./host_number.ts";
+import { settleSelection } from "./number_value.ts";
 import { dimOf, expressionOf, hintOfNumber, makeNumber, type Numeric } from "./numbers.ts";
-import { constant, type ConstantValue, type Decision, isDecision, PassedValue, type Value } from "./value.ts";
-
-/** Larger conditions are evaluated once. */
-const LARGEST = 100;
-
-/** The negation of a truth value. */
-export function negation(test: Decision): Decision {
-  return madeOf({ kind: "unary", operator: "!", operand: test.text }, !test.hint, [test]);
-}
-
-function madeOf(text: HostExpression, hint: boolean, of: readonly Decision[]): Decision {
-  const once = expressionSize(text, LARGEST) < LARGEST ? null : shared(text);
-  const made = new PassedValue(hint, once ?? text, (mayEnd) => {
-    for (const each of of) if (isDecision(each)) each.look(mayEnd);
-  });
-  invariant(isDecision(made), "Expected a truth value");
-  return made;
-}
+import { chooseTruth } from "./truths.ts";
+import { constant, type ConstantValue, type Decision, type Value } from "./value.ts";
 
 /** One of two primitives, by a truth value; null if only their numbers and truth values can be selected. */
 export function chooseOnHost(
@@ -50,32 +34,10 @@ function isNumeric(value: Value): value is Numeric {
   return value.kind === "constant" && value.type === "number";
 }
 
-function chooseTruth(test: Decision, [a, b]: readonly [ConstantValue, ConstantValue]): Value {
-  const known = [a, b].map((each) => isDecision(each) ? null : each.value === true), [yes, no] = known;
-  if (yes !== null && yes === no) return a;
-  if (yes === true && no === false) return test;
-  if (yes === false && no === true) return negation(test);
-  const textOf = (each: ConstantValue): HostExpression =>
-    isDecision(each) ? each.text : { kind: "literal", value: each.value === true };
-  const selected = test.hint === true ? a : b;
-  const text: HostExpression = {
-    kind: "choice",
-    test: test.text,
-    whenTrue: textOf(a),
-    whenFalse: textOf(b),
-    isWhole: false,
-  };
-  const hint = (isDecision(selected) ? selected.hint : selected.value) === true;
-  return madeOf(text, hint, isDecision(selected) ? [test, selected] : [test]);
-}
-
 function chooseNumber(output: OutputGraph, test: Decision, ways: readonly [Numeric, Numeric]): Numeric {
   const [a, b] = ways, selected = test.hint === true ? a : b;
   if (a.kind === "constant" && b.kind === "constant" && Object.is(a.value, b.value)) return a;
-  const settle = () => {
-    if (isDecision(test)) test.look(true);
-    return selected;
-  };
+  const selection = { test, ways, outcomes: outcomesOf(ways) };
   return makeNumber(output, {
     expression: {
       kind: "choice",
@@ -88,14 +50,20 @@ function chooseNumber(output: OutputGraph, test: Decision, ways: readonly [Numer
     integer: null,
     dim: () => {
       const dim = dimOf(selected);
-      if (dim !== null) settle();
+      if (dim !== null) settleSelection(selection);
       return dim;
     },
-    settle,
+    selection,
   });
 }
 
 function isWhole(value: Numeric): boolean {
   if (value.kind === "constant") return Number.isSafeInteger(value.value) && !Object.is(value.value, -0);
   return value.integer !== null || isWholeNumber(value.expression);
+}
+
+/** Returns how many constants there are to select from; null if other numbers are among them. */
+function outcomesOf(ways: readonly Numeric[]): number | null {
+  const counts = ways.map((each) => each.kind === "constant" ? 1 : each.selection?.outcomes ?? null);
+  return counts.reduce((sum, each) => sum === null || each === null ? null : sum + each, 0);
 }

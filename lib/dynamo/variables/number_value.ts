@@ -4,7 +4,7 @@
  */
 import type { Node } from "../../graph/node.ts";
 import type { Dim, Relation } from "../../sym/expr.ts";
-import type { ConstantValue } from "./constants.ts";
+import type { ConstantValue, Decision } from "./constants.ts";
 import type { HostExpression } from "./host_number.ts";
 
 /** Facts of a number beside its value. */
@@ -14,11 +14,23 @@ export interface NumberFacts {
   /** Set for a quotient, for Math.floor and Math.trunc. */
   readonly quotient?: Quotient | null;
   /** Set for a number that a condition selects. */
-  readonly settle?: Settle | null;
+  readonly selection?: Selection | null;
+}
+
+/** Two numbers, one of which a condition selects. */
+interface Selection {
+  readonly test: Decision;
+  /** The numbers if the condition is true, and if it is false. */
+  readonly ways: readonly [NumberValue | ConstantValue, NumberValue | ConstantValue];
+  /** The number of constants that conditions select from in all; null if numbers that differ between calls are among them. */
+  readonly outcomes: number | null;
 }
 
 /** Makes the condition that selects a number a constant of the version; returns the selected one. */
-type Settle = () => NumberValue | ConstantValue;
+export function settleSelection({ test, ways: [yes, no] }: Selection): NumberValue | ConstantValue {
+  // A test that is settled elsewhere keeps its value
+  return test.look(true) === true ? yes : no;
+}
 
 /** The operands of a quotient, as far as integer division is that of the language. */
 interface Quotient {
@@ -32,7 +44,7 @@ export class NumberValue {
   readonly kind = "number";
   readonly integer: Dim | null;
   readonly quotient: Quotient | null;
-  readonly settle: Settle | null;
+  readonly selection: Selection | null;
   #dim: Dim | null | (() => Dim | null);
 
   constructor(
@@ -42,12 +54,12 @@ export class NumberValue {
     readonly hint: number,
     /** Its value as a size, or a function that determines it on demand, if that relies on a condition. */
     dim: Dim | null | (() => Dim | null),
-    { integer = typeof dim === "function" ? null : dim, quotient = null, settle = null }: NumberFacts = {},
+    { integer = typeof dim === "function" ? null : dim, quotient = null, selection = null }: NumberFacts = {},
   ) {
     this.#dim = dim;
     this.integer = integer;
     this.quotient = quotient;
-    this.settle = settle;
+    this.selection = selection;
   }
 
   /** Its value as a size, if it is an integer from which sizes may be computed. */

@@ -19,7 +19,8 @@ import {
   shared,
 } from "./host_number.ts";
 import { constant, type ConstantValue, PassedValue, type Value } from "./value.ts";
-import { type NumberFacts, NumberValue } from "./number_value.ts";
+import { type NumberFacts, NumberValue, settleSelection } from "./number_value.ts";
+import { truthOfSelected } from "./truths.ts";
 
 const EXACT = 2 ** 53;
 /** Larger expressions are written once; sizes become constants. */
@@ -92,8 +93,8 @@ function hostOfDim(output: OutputGraph, dim: Dim): HostExpression {
 
 /** Makes a number a constant of the trace, with a guard that it keeps its value, or that it is selected. */
 export function specializeNumber(output: OutputGraph, value: NumberValue): ConstantValue {
-  if (value.settle) {
-    const selected = value.settle();
+  if (value.selection) {
+    const selected = settleSelection(value.selection);
     return selected.kind === "constant" ? selected : specializeNumber(output, selected);
   }
   if (value.integer !== null) return constant(specialize(output.integers.current(value.integer)));
@@ -211,7 +212,9 @@ export function binaryNumbers(
     right: expressionOf(right),
   };
   const hint = applyBinary(operator, hintOfNumber(left), hintOfNumber(right));
-  if (typeof hint === "boolean") return compare(output, expression, { operator, hint, of });
+  if (typeof hint === "boolean") {
+    return comparedOutcomes(operator, of) ?? compare(output, expression, { operator, hint, of });
+  }
   if (operator === "/") return divide(output, { expression, hint, of });
   return compute(output, { expression, hint, of, combine: COMBINE[operator] ?? NEVER });
 }
@@ -263,13 +266,29 @@ function compare(
     if (!asked || a === undefined || b === undefined) return null;
     return asked[1] ? [b, a] : [a, b];
   };
-  const now = sides(), known = asked && now ? output.sizes.known(asked[0], now) : undefined;
-  if (asked && known !== undefined) return constant(known === asked[2]);
+  const now = sides(), holds = asked && now ? output.sizes.known(asked[0], now) : undefined;
+  if (asked && holds !== undefined) return constant(holds === asked[2]);
   return new PassedValue(hint, expression, () => {
     const operands = sides();
     if (asked && operands) RELATED[asked[0]](...operands);
     else output.guard({ kind: "expression", expression, expected: hint });
   });
+}
+
+/** The comparison of a constant and a number that conditions select from few constants; null for other operands. */
+function comparedOutcomes(operator: HostBinary, of: readonly [Numeric, Numeric]): ConstantValue | null {
+  const [left, right] = of;
+  if (left.kind === "constant" && typeof left.value === "number") {
+    const { value } = left;
+    return truthOfSelected(right, (known) => applyBinary(operator, value, known) === true);
+  }
+  if (right.kind === "constant" && typeof right.value === "number") {
+    const { value } = right;
+    return truthOfSelected(left, (known) => applyBinary(operator, known, value) === true);
+  }
+  return left === right
+    ? truthOfSelected(left, (known) => applyBinary(operator, known, known) === true)
+    : null;
 }
 
 const RELATED: Readonly<Record<Relation, (a: Dim, b: Dim) => boolean>> = {
@@ -338,6 +357,8 @@ export function truthOfNumber(output: OutputGraph, value: NumberValue): Constant
     invariant(differs.kind === "constant", "Expected a truth value");
     return differs;
   }
+  const outcome = truthOfSelected(value, Boolean);
+  if (outcome) return outcome;
   // Not for NaN, and not for -0
   const expression: HostExpression = {
     kind: "binary",
