@@ -100,6 +100,7 @@ class Writer {
       () => "o.list.reduce((a, b) => a > b ? a : b)",
       () => `(${test()} + ${again()})`,
       () => `between(${again()}, 0, 2)`,
+      () => `span(${again()}, ${again()})`,
       () => `(- ${again()})`,
     )();
   }
@@ -172,6 +173,12 @@ class Writer {
   const state = { n: 0, best: 1 }, counts = [0, 1, 2];
   let shared = 0.5;
   const between = (v, least, most) => { if (v < least) return least; return v > most ? most : v; };
+  const minus = (v, w) => v - w;
+  const span = (v, w) => {
+    const pair = [v, 1];
+    if (v > w) { pair[1] = w; return Reflect.apply(minus, null, pair); }
+    return Reflect.apply(minus, null, pair);
+  };
   function isLarge(v) { if (v > 2) return true; return v < -2; }
   return (x, o) => {
     ${body}
@@ -300,6 +307,18 @@ const EVERYDAY: Readonly<Record<string, readonly [make: () => Program, versions:
     return x.mul(scale).add(all).sub(list.findIndex((each) => each === 2));
   }, 2],
   "the greatest by reduce": [() => (x, { list }) => x.sub(list.reduce((a, b) => a > b ? a : b)), 2],
+  "a list that one way changes and passes on": [() => {
+    const minus = (v: number, w: number) => v - w;
+    return (x, { a, b }) => {
+      const given = [b, 1];
+      let difference = 0;
+      if (a > 1) {
+        given[1] = a;
+        difference = Reflect.apply(minus, null, given);
+      }
+      return [x.mul(difference), given];
+    };
+  }, 2],
   "a switch": [() => (x, { a }) => {
     switch (a) {
       case 0:

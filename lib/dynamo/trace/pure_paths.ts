@@ -317,7 +317,9 @@ export class PurePaths {
     if (callee.real === Reflect.apply) {
       const [fn = UNDEFINED, receiver = UNDEFINED, list = UNDEFINED] = args;
       if (list.kind !== "object" || list.exotic.kind !== "array" || list.real) return refuse();
-      return this.#call(written, fn, { self: receiver, args: allElements(m, list) });
+      const own = written.properties.get(list);
+      const given = allElements(m, list).map((each, i) => own?.get(`${i}`) ?? each);
+      return this.#call(written, fn, { self: receiver, args: given });
     }
     if (callee.real) {
       const name = mathName(callee.real), numbers = args.flatMap((each) => numberIn(m, each) ?? []);
