@@ -6,8 +6,8 @@
  * sent.
  *
  * `Session.post` dispatches synchronously; only its reply waits in a queue that one `process.nextTick` closure drains.
- * That closure is captured once, and called after each post. See https://nodejs.org/api/inspector.html and
- * https://chromedevtools.github.io/devtools-protocol/v8/
+ * That closure is called at once; while the debugger is enabled, the queue is occupied, and a captured closure is called
+ * after each post. See https://nodejs.org/api/inspector.html and https://chromedevtools.github.io/devtools-protocol/v8/
  */
 import { Session } from "node:inspector";
 import process from "node:process";
@@ -133,26 +133,25 @@ export class Inspector {
   post(method: string, params: Fields = {}): Fields {
     refuseInsideDispatch();
     let outcome: { readonly error: Error | null; readonly result: Fields } | null = null;
-    this.dispatch(method, params, (error, result) => {
-      outcome = { error, result: fieldsOf(result) };
-    });
+    // Messages are read as they arrive: taking thousands of scripts from the session's queue is quadratic
+    withNextTick(
+      atOnce,
+      () =>
+        this.session.post(method, { ...params }, (error: Error | null, result?: object) => {
+          outcome = { error, result: fieldsOf(result) };
+        }),
+    );
     if (outcome === null) this.drain?.();
     if (this.debugging > 0) this.occupyQueue();
     return settle(method, outcome);
   }
 
-  /** Sends one message. No tick is left behind, which would run with the builtins of the program. */
-  private dispatch(
-    method: string,
-    params: Fields,
-    answer: (error: Error | null, result?: object) => void,
-  ): void {
-    withNextTick(ignore, () => this.session.post(method, { ...params }, answer));
-  }
-
-  /** Leaves an answer in the queue: events, such as parsed scripts, then wait behind it without a tick. */
+  /**
+   * Leaves an answer in the queue: events, such as parsed scripts, then wait behind it, without a tick that would run
+   * with the builtins of the program.
+   */
   private occupyQueue(): void {
-    this.dispatch("Runtime.getIsolateId", {}, () => {});
+    withNextTick(ignore, () => this.session.post("Runtime.getIsolateId", {}, () => {}));
   }
 
   /** Calls `listener` for each event of that kind. */
@@ -295,6 +294,7 @@ function settle(
 type NextTick = (callback: (...args: unknown[]) => void, ...args: unknown[]) => void;
 
 const ignore: NextTick = () => {};
+const atOnce: NextTick = (callback, ...args) => callback(...args);
 
 /** Runs a function with another `process.nextTick`. */
 function withNextTick(nextTick: NextTick, body: () => void): void {
