@@ -1,12 +1,13 @@
 /**
  * Behaviour that users of compilers for tensor programs rely on, through the public module: counts, texts, results.
  */
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import {
   autograd,
   compile,
   compiler,
   counters,
+  DynError,
   fx,
   log,
   nn,
@@ -319,4 +320,31 @@ Deno.test("a function with a gradient of its own is part of the graph where that
   const needing = tensor([1], { requiresGrad: true });
   const [reason] = compiler.explain((x: Tensor) => Scaled.apply(x, 2))(needing).breakReasons;
   assertStringIncludes(`${reason?.explanation}`, "Scaled has a gradient of its own");
+});
+
+Deno.test("wrong marks of a function with a gradient of its own are refused where that is not recorded", () => {
+  const kept = tensor([1], { requiresGrad: true });
+  class Lost extends autograd.Function {
+    static override forward(context: autograd.FunctionContext, x: Tensor): Tensor {
+      context.markDirty(x.mul_(2));
+      return x.add(1);
+    }
+  }
+  class Leaf extends autograd.Function {
+    static override forward(context: autograd.FunctionContext, x: Tensor): readonly Tensor[] {
+      context.markDirty(kept.mul_(2));
+      return [kept, x];
+    }
+  }
+  const lost = compile((x: Tensor) => Lost.apply(x)), leaf = compile((x: Tensor) => Leaf.apply(x));
+  for (const x of [tensor([1]), tensor([2])]) {
+    assertThrows(() => lost(x), DynError, "Expected forward of Lost to return the tensors that it marks");
+    assertThrows(
+      () => leaf(x),
+      DynError,
+      "but a leaf that requires grad is being used in an in-place operation",
+    );
+    assertEquals(noGrad(() => leaf(x))[1]?.tolist(), x.tolist());
+  }
+  assertEquals(kept.tolist(), [16]);
 });

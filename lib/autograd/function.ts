@@ -11,7 +11,7 @@ import { aliasOf, ops } from "../tensor/eager.ts";
 import { checkLeaf, noteSharedResult } from "../tensor/inplace.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { requiresGradBeneath, wholeBeneath } from "../tensor/levels.ts";
-import { ambient, enableGrad, noGrad } from "../tensor/modes.ts";
+import { ambient, enableGrad, isGradEnabled, noGrad } from "../tensor/modes.ts";
 import { carryTangents, hasTangents, type TangentLevel } from "../tensor/tangents.ts";
 import { isTensor, modes, recordsGrad, type Tensor, viewOf } from "../tensor/tensor.ts";
 import { grad } from "./entry_points.ts";
@@ -297,13 +297,8 @@ function applyRecorded(of: FunctionClass, args: readonly unknown[]): Applied {
   // edges are those before forward, which may write into its arguments
   const node = records ? new FunctionNode(of, context, tensors) : undefined;
   const returned = runForward(of, context, args), dirty = FunctionContext.dirtyOf(context);
-  for (const each of dirty) {
-    if (!resultsOf(returned).includes(each)) {
-      throw new DynError(`Expected forward of ${of.name} to return the tensors that it marks as written`);
-    }
-    if (ambient.gradEnabled) checkLeaf(each);
-    each.storage.version++;
-  }
+  checkWritten(of, returned, dirty);
+  for (const each of dirty) each.storage.version++;
   const output = freshResults(returned, args, dirty);
   node?.finish(resultsOf(output), tensors);
   return { output, context };
@@ -316,6 +311,17 @@ function runForward(of: FunctionClass, context: FunctionContext, args: readonly 
     if (separate) invoke(of.setupContext, of, [context, args, result]);
     return result;
   });
+}
+
+/** Throws DynError if forward does not return what it marks as written, or if that may not be written to. */
+function checkWritten(of: FunctionClass, returned: unknown, dirty: ReadonlySet<Tensor>): void {
+  const results = resultsOf(returned);
+  for (const each of dirty) {
+    if (!results.includes(each)) {
+      throw new DynError(`Expected forward of ${of.name} to return the tensors that it marks as written`);
+    }
+    if (isGradEnabled()) checkLeaf(each);
+  }
 }
 
 /** Returns the results of forward, with views in place of arguments that it returns without having written to them. */
@@ -331,8 +337,9 @@ function freshResults(returned: unknown, args: readonly unknown[], dirty: Readon
 export function applyUnrecorded(this: FunctionClass, ...args: readonly unknown[]): unknown {
   const context = new FunctionContext();
   context.needsInputGrad = args.map(() => false);
-  const returned = runForward(this, context, args);
-  return checked(this, freshResults(returned, args, FunctionContext.dirtyOf(context)));
+  const returned = runForward(this, context, args), dirty = FunctionContext.dirtyOf(context);
+  checkWritten(this, returned, dirty);
+  return checked(this, freshResults(returned, args, dirty));
 }
 
 /** The results of a call, by the positions of their gradients. */

@@ -13,11 +13,12 @@ import { applyUnrecorded, Function as CustomFunction } from "../../autograd/func
 import { passedThrough } from "../../autograd/passing.ts";
 import { grad } from "../../autograd/entry_points.ts";
 import { isDType } from "../../base/dtype.ts";
+import { GraphValue } from "../../ops/graph_builder.ts";
 import { ALL_OPS, findTarget } from "../../ops/table.ts";
 import * as freeFunctions from "../../tensor/generated_functions.ts";
 import { ops } from "../../tensor/eager.ts";
 import { cond, scanRows, whileLoop } from "../../tensor/higher_order.ts";
-import { refusingWrites } from "../../tensor/inplace.ts";
+import { checkLeaf, refusingWrites } from "../../tensor/inplace.ts";
 import { requiresGradBeneath } from "../../tensor/levels.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { addAmbient } from "../ambient.ts";
@@ -75,6 +76,7 @@ import { traceEndTransform, traceFlowsBeyond } from "../trace/gradient_flow.ts";
 import { gradientsAsked } from "../trace/asked_gradients.ts";
 import { callCustomOp } from "../trace/custom_ops.ts";
 import { callCustom } from "../trace/custom_calls.ts";
+import { checkLeaf as refuseLeaf } from "../trace/in_place.ts";
 import { callNonstrict } from "../trace/nonstrict.ts";
 import { tensorMethodModels } from "../trace/tensor_methods.ts";
 import { prepareState } from "../trace/optimizer_state.ts";
@@ -164,6 +166,7 @@ function models(): ModelTable {
   made.call(refuseValue, () => breakGraph("throws", "a value of a wrong kind"));
   made.call(callModule, tracedAs(callTraced));
   made.call(CustomFunction.apply, callFunction);
+  made.call(checkLeaf, checkWritten);
   made.call(callNamed, tracedAs(Reflect.apply));
   made.call(prepare, prepareState);
   made.constructs(Parameter, constructParameter);
@@ -235,6 +238,13 @@ const callFunction: BuiltinModel = (m, request) => {
   const { self } = request,
     name = self.kind === "object" && self.real ? functionLabel(self.real) : "a function";
   return breakGraph("gradientState", `${name} has a gradient of its own`);
+};
+
+/** Breaks the graph where the tape refuses a write, which a function with a gradient of its own has made. */
+const checkWritten: BuiltinModel = (m, { args: [target] }) => {
+  if (target?.kind !== "tensor") return breakGraph("builtin", "a check of a value that is not a tensor");
+  refuseLeaf(m, new GraphValue(m.output.nodeOf(target), target.meta));
+  return UNDEFINED;
 };
 
 /**
