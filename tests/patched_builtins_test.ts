@@ -247,7 +247,7 @@ Deno.test("replaced builtins do not interfere with the parser, and capture runs 
 /** Returns the output of a program that runs by itself, and its warnings; `compile` and others are imported. */
 async function printed(program: string): Promise<readonly [output: unknown, warnings: string]> {
   const script = `
-    import { compile, compiler, nn, ones, Tensor } from ${
+    import { compile, compiler, manualSeed, nn, ones, optim, Tensor } from ${
     JSON.stringify(new URL("../mod.ts", import.meta.url).href)
   };
     ${program}`;
@@ -288,14 +288,82 @@ Deno.test("methods replaced before the first capture are the program's", async (
   assertEquals(output, [expected, expected]);
 });
 
-Deno.test("capture works beside global variables that were permanently replaced", async () => {
+Deno.test("capture works beside variables that were permanently replaced, and beside permanent additions", async () => {
   const [output, warnings] = await printed(`
     const { Date } = globalThis, Later = class extends Date { getTime() { return 1; } };
     Object.defineProperty(globalThis, "Date", { value: Later, configurable: false, writable: false });
     const made = (k) => (x) => x.mul(k).add(new globalThis.Date(7).getTime());
     const f = compile((x, g) => g(x).sum(), { backend: "eager" });
-    console.log(JSON.stringify([f(ones([2]), made(1)).item(), f(ones([2]), made(2)).item(), compiler.status(f).uncompiled]));`);
-  assertEquals([output, warnings], [[4, 6, []], ""]);
+    Object.defineProperty(Array.prototype, "last", { value() { return this[this.length - 1]; } });
+    Object.defineProperty(String.prototype, "twice", { get() { return this + this; } });
+    Object.defineProperty(Error, "kinds", { value: { own: 1 }, enumerable: true });
+    Object.defineProperty(Map.prototype, Symbol("mine"), { value: 3 });
+    Object.defineProperty(Function.prototype, "times", { writable: true, value(n) {
+      return (x) => { for (let i = 0; i < n; i++) x = this(x); return x; };
+    } });
+    const added = (x, k) => [x.mul([1, k].last()), "a".twice, Error.kinds.own, Object.keys(Error).at(-1),
+      ((y) => y.add(1)).times(k)(x), Object.getOwnPropertySymbols(Map.prototype).length,
+      Object.getOwnPropertyNames(Array.prototype).includes("last")];
+    const g = compile(added, { backend: "eager" });
+    const shown = (call, k) => call(ones([1]), k).map((each) => each instanceof Tensor ? each.tolist() : each);
+    const seen = [[shown(added, 1), shown(g, 1)], [shown(added, 2), shown(g, 2)]];
+    Function.prototype.times = (n) => (x) => x.mul(10 * n);
+    seen.push([shown(added, 2), shown(g, 2)]);
+    console.log(JSON.stringify([f(ones([2]), made(1)).item(), f(ones([2]), made(2)).item(), seen,
+      compiler.status(f).uncompiled, compiler.status(g).uncompiled]));`);
+  const found = (last: number, times: number) => {
+    const each = [[last], "aa", 1, "kinds", [times], 3, true];
+    return [each, each];
+  };
+  assertEquals([output, warnings], [[4, 6, [found(1, 2), found(2, 3), found(2, 20)], [], []], ""]);
+});
+
+Deno.test("programs that have frozen all builtins train, plainly and compiled", async () => {
+  const [output, warnings] = await printed(`
+    const frozen = new Set();
+    const freeze = (value) => {
+      if ((typeof value !== "object" || value === null) && typeof value !== "function") return;
+      if (value === globalThis || frozen.has(value)) return;
+      frozen.add(Object.freeze(value));
+      for (const key of Reflect.ownKeys(value)) {
+        const { value: held, get, set } = Reflect.getOwnPropertyDescriptor(value, key);
+        [held, get, set].forEach(freeze);
+      }
+      freeze(Reflect.getPrototypeOf(value));
+    };
+    const global = (name) => Reflect.getOwnPropertyDescriptor(globalThis, name).value;
+    for (const name of Object.getOwnPropertyNames(globalThis)) {
+      if (/^(?!Buffer|Deno)[A-Z]/.test(name) && /native code/.test(String(global(name)))) freeze(global(name));
+    }
+    for (const each of [[].values(), new Map().values(), new Set().values(), "".matchAll(/x/g), (function* () {})()]) {
+      freeze(Reflect.getPrototypeOf(each));
+    }
+    const trained = (wrap) => {
+      manualSeed(1);
+      const model = new nn.Sequential(new nn.Linear(3, 4), new nn.Tanh(), new nn.Linear(4, 1));
+      const optimizer = new optim.Adam(model.parameters());
+      const step = wrap((x) => {
+        optimizer.zeroGrad();
+        const sizes = new Map([["loss", model.forward(x).square().mean()]]);
+        sizes.get("loss").backward();
+        optimizer.step();
+        return [...sizes.values()];
+      });
+      const losses = [0, 1, 2].map(() => step(ones([2, 3]))[0].item());
+      const { uncompiled } = compiler.status(step) ?? { uncompiled: [] };
+      let said = "";
+      try {
+        step(ones([2, 5]));
+      } catch (error) {
+        said = error.constructor.name;
+      }
+      return [losses, said, uncompiled];
+    };
+    console.log(JSON.stringify([trained((step) => step), trained((step) => compile(step, { backend: "eager" }))]));`);
+  assert(Array.isArray(output));
+  const [plain, compiled] = output;
+  assert(plain[0][0] > plain[0][2], JSON.stringify(plain));
+  assertEquals([plain, compiled, warnings], [[plain[0], "DynError", []], plain, ""]);
 });
 
 Deno.test("wrong replacements of array methods do not hinder closures after breaks", () => {

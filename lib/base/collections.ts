@@ -61,23 +61,33 @@ function drained<T>(iterator: Iterator<T>, next: Iterator<T>["next"]): T[] {
   }
 }
 
-const { get, set, has, delete: remove } = WeakMap.prototype;
+/** Descriptors of methods, which are defined: assigning to a name that the program has frozen in a prototype throws. */
+function methods(of: object, names: readonly string[]): PropertyDescriptorMap {
+  const found: PropertyDescriptorMap = {};
+  for (const name of names) {
+    found[name] = { value: Reflect.get(of, name), writable: true, configurable: true };
+  }
+  return found;
+}
+
+const { defineProperties } = Object;
+const ofWeakMaps = methods(WeakMap.prototype, ["get", "set", "has", "delete"]);
 
 /** Creates a WeakMap with methods of its own. */
 export function ownWeakMap<K extends WeakKey, V>(): WeakMap<K, V> {
-  return Object.assign(new WeakMap<K, V>(), { get, set, has, delete: remove });
+  return defineProperties(new WeakMap<K, V>(), ofWeakMaps);
 }
 
-const { add: addMember } = Set.prototype;
+const ofSets = methods(Set.prototype, ["add", "has"]);
 
 /** Creates a Set that members are added to and looked for by methods of its own. */
 export function ownSet<T>(): Pick<Set<T>, "add" | "has"> {
-  return Object.assign(new Set<T>(), { add: addMember, has: hasMember });
+  return defineProperties(new Set<T>(), ofSets);
 }
 
-const { add, has: contains, delete: drop } = WeakSet.prototype;
+const ofWeakSets = methods(WeakSet.prototype, ["add", "has", "delete"]);
 
 /** Creates a WeakSet with methods of its own. */
 export function ownWeakSet<T extends WeakKey>(): WeakSet<T> {
-  return Object.assign(new WeakSet<T>(), { add, has: contains, delete: drop });
+  return defineProperties(new WeakSet<T>(), ofWeakSets);
 }

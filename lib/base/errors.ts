@@ -215,17 +215,26 @@ export function passErrorsThroughImports(): void {
 }
 
 /**
+ * Sets the number of frames that errors show from now on, and returns the previous one. Does nothing if the program has
+ * frozen `Error`.
+ */
+export function setTraceLimit(frames: number): number {
+  const { stackTraceLimit } = Error;
+  Reflect.set(Error, "stackTraceLimit", frames);
+  return stackTraceLimit;
+}
+
+/**
  * Makes the stack of an error show the program's frames and hide dyn's own, which follow only on request or if there
  * are no others. The text is made when it is read: many errors never are.
  */
 export function traceProgram(error: Error, { ownFrames = false } = {}): void {
   const trace: { stack?: string } = {};
-  const { stackTraceLimit } = Error;
+  const limit = setTraceLimit(DEEPEST_TRACE);
   try {
-    Error.stackTraceLimit = DEEPEST_TRACE;
     Error.captureStackTrace(trace);
   } finally {
-    Error.stackTraceLimit = stackTraceLimit;
+    setTraceLimit(limit);
   }
   const native = Object.getOwnPropertyDescriptor(error, "stack")?.get;
   Object.defineProperty(error, "stack", {

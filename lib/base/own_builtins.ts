@@ -344,8 +344,26 @@ function compare(
     const key = all[k];
     if (key === undefined || key === "stackTraceLimit" || key === "prepareStackTrace") continue;
     if (isKnown(keys, key)) continue;
-    append(found, { object, key, original: undefined, replaced: ownDescriptor(object, key) });
+    const replaced = read(object, key);
+    if (!replaced || staysTheirs(object, key, replaced)) continue;
+    append(found, { object, key, original: undefined, replaced: apart(replaced) });
   }
+}
+
+const WELL_KNOWN: ReadonlySet<PropertyKey> = new Set(
+  ownKeys(Symbol).map((key): unknown => Reflect.get(Symbol, key)).filter((value) =>
+    typeof value === "symbol"
+  ),
+);
+const { has: isAmong } = Set.prototype;
+
+/**
+ * Returns whether a property that the program has added cannot be removed, and need not be: dyn's own code does not
+ * read it, since neither the language nor lists do, and its own objects do not inherit it.
+ */
+function staysTheirs(object: object, key: PropertyKey, { configurable }: PropertyDescriptor): boolean {
+  if (configurable !== false || object === objectPrototype) return false;
+  return typeof key === "symbol" ? !apply(isAmong, WELL_KNOWN, [key]) : `${+String(key) >>> 0}` !== key;
 }
 
 function append(list: Difference[], item: Difference): void {

@@ -5,6 +5,7 @@
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { DynError } from "../base/errors.ts";
+import { defineHidden } from "../base/own_builtins.ts";
 import { SampleError } from "./fetcher.ts";
 import { received } from "./sent.ts";
 import {
@@ -274,7 +275,8 @@ const LOOK = 1000;
 /** Returns a worker's error as an error of this thread; its cause has the worker's stack. */
 function errorOf({ name, message, stack, sample }: Failure, worker: number): DynError {
   const cause = new Error(message);
-  cause.name = name;
+  // Assigning to it throws if the program has frozen Error.prototype
+  defineHidden(cause, "name", name);
   cause.stack = stack;
   if (sample !== null) return new SampleError(sample, `its dataset threw in worker ${worker}`, cause);
   return new WorkerError(`Expected a batch from worker ${worker} but it threw: ${message}`, { cause });

@@ -12,6 +12,7 @@ import {
   FailOnRecompileLimitHit,
   messageOf,
   type OperandRefused,
+  setTraceLimit,
   Unsupported,
 } from "../../base/errors.ts";
 import { bisection } from "../../base/bisect.ts";
@@ -272,8 +273,7 @@ export class Unit {
       return plain;
     }
     let entry: Entry;
-    const { stackTraceLimit } = Error;
-    if (config.verbose) Error.stackTraceLimit = Infinity;
+    const traceLimit = config.verbose ? setTraceLimit(Infinity) : null;
     try {
       const root = { name: program.name, place: program.place };
       const about = { name: body.name, place: () => body.place(), root, reasons };
@@ -294,7 +294,7 @@ export class Unit {
       this.#countPlain?.();
       return plain;
     } finally {
-      Error.stackTraceLimit = stackTraceLimit;
+      if (traceLimit !== null) setTraceLimit(traceLimit);
     }
     logs.emit("dynamo", () => `${this.title} compiled: ${entryText(entry)}`);
     this.entries = [entry, ...this.entries];
@@ -471,12 +471,11 @@ export class CannotTrace extends Error {
 export function backendFailure({ title, body, program }: Unit, cause: unknown): BackendCompilerFailed {
   const place = body.place();
   const of = place ? `${title} (${place.file}:${place.line})` : title;
-  const { stackTraceLimit } = Error;
   // The program's own frames are the outermost.
-  Error.stackTraceLimit = Infinity;
+  const limit = setTraceLimit(Infinity);
   try {
     return new BackendCompilerFailed(program.options.backendName, cause, of);
   } finally {
-    Error.stackTraceLimit = stackTraceLimit;
+    setTraceLimit(limit);
   }
 }

@@ -21,6 +21,7 @@ import { bindingsOfMethod, classmates, privateMethodNode, withKin } from "./clas
 import type { FreeBinding, Held, PrivateAccess, UnreachedMethod } from "./info.ts";
 import { noteNamespace } from "./namespaces.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
+import { isInPackage } from "./loaded_texts.ts";
 import { type Located, meansInside, moduleVariablesAt } from "./located.ts";
 import { type CallWatch, watchCalls } from "./next_call.ts";
 import { isOwnModule } from "../../base/errors.ts";
@@ -316,9 +317,11 @@ function shownAccess(inspector: Inspector, variable: Variable): PrivateAccess {
 function givenUpText({ module, node }: Located, names: readonly string[]): string {
   const { file, line } = module.position(node.start);
   const name = module.analysis.units.get(node)?.name || "a function";
+  const cause = isInPackage(module.url)
+    ? "because modules of packages are loaded as they are"
+    : "because dyn has not prepared its module while it was loaded. Start the program with dyn instead of deno run, " +
+      "or with deno run --preload=jsr:@x/dyn/preload";
   return `${name} (${file}:${line}) runs uncompiled: ${
     names.join(", ")
-  }, which it captures, cannot be reached, ` +
-    "because dyn has not prepared its module while it was loaded. Start the program with dyn instead of deno run, " +
-    "or with deno run --preload=jsr:@x/dyn/preload";
+  }, which it captures, cannot be reached, ${cause}`;
 }

@@ -11,6 +11,7 @@
  */
 import { Session } from "node:inspector";
 import process from "node:process";
+import { setTraceLimit } from "../../base/errors.ts";
 import { counters } from "../../base/logs.ts";
 import { GlobalSlot } from "./global_slot.ts";
 import type { Held } from "./info.ts";
@@ -320,10 +321,9 @@ export function isRepl(): boolean {
  */
 function refuseInsideDispatch(): void {
   if (!isRepl()) return;
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = Infinity;
+  const limit = setTraceLimit(Infinity);
   const stack = new Error().stack ?? "";
-  Error.stackTraceLimit = limit;
+  setTraceLimit(limit);
   const outermost = stack.trimEnd().split("\n").at(-1) ?? "";
   if (!outermost.includes("ext:")) {
     throw new InspectorUnavailable(

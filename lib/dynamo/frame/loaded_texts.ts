@@ -51,10 +51,14 @@ const isGoneThrough = (url: string): boolean =>
   GONE_THROUGH.folders.some((each) => url.startsWith(`${OWN_ROOT}lib/${each}/`)) ||
   GONE_THROUGH.modules.some((each) => url === `${OWN_ROOT}lib/${each}`);
 
+/** Returns whether a module is part of an npm package: of the program's folder, or of Deno's cache of a registry. */
+export function isInPackage(url: string): boolean {
+  return url.includes("/node_modules/") || /\/npm\/[^/]+\.[^/]+\//.test(url);
+}
+
 /** Returns whether functions of this script are likely to be captured. */
 export function isLikely(url: string): boolean {
-  if (/^(ext|node|internal|checkin|wasm):/.test(url)) return false;
-  if (url.includes("/node_modules/") || url.includes("/npm/")) return false;
+  if (/^(ext|node|internal|checkin|wasm):/.test(url) || isInPackage(url)) return false;
   return !isOwnModule(url) || isGoneThrough(url);
 }
 
