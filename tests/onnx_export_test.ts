@@ -147,7 +147,13 @@ Deno.test({
 
 /** Models that ONNX has no counterparts for, and what is said of them. */
 const REFUSED: Readonly<Record<string, string>> = {
+  conformer: "sliceScatter",
+  detr: "repeat",
+  glow: "that elements decide",
   graph_network: "scatterAdd",
+  mamba: "softplus",
+  mixtral: "nonzero",
+  nerf: "linspace",
   speech: "to compute on tensors alone",
 };
 
