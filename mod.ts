@@ -9,6 +9,7 @@
  *
  * @module
  */
+import { optionsOf } from "./lib/base/checked_input.ts";
 import { environmentVariable } from "./lib/base/permissions.ts";
 import "./preload.ts";
 import "./lib/tensor/install.ts";
@@ -223,7 +224,8 @@ export type * from "./lib/types.ts";
 
 /** Initialises a device. "cpu" always is; "webgpu" acquires its adapter once and fails with advice if there is none. */
 export async function init(options: { device?: string } = {}): Promise<void> {
-  await initDevice(options.device ?? "cpu");
+  const { device = "cpu" } = optionsOf("init", options, ["device"]);
+  await initDevice(device);
 }
 
 loadInWorkers({ module: import.meta.url });

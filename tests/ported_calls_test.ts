@@ -1,9 +1,13 @@
 /** Calls in the forms of programs ported from PyTorch: by position, by name, by PyTorch's own names. */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
+  autograd,
   compile,
   compiler,
   data,
+  distributed,
+  distributions,
+  fromTypedArray,
   func,
   load,
   nn,
@@ -11,6 +15,7 @@ import {
   optim,
   randn,
   safetensors,
+  save,
   type Tensor,
   tensor,
   utils,
@@ -114,4 +119,71 @@ Deno.test("checkpoints pickled by torch.save are rejected by that name", async (
       "a safetensors file but found one that torch.save has pickled",
     );
   });
+});
+
+Deno.test("arguments that only PyTorch's functions take are errors that name the function", () => {
+  const { transforms } = data, { swaUtils, lrScheduler } = optim;
+  const layer = new nn.Linear(2, 2),
+    x = ones([1, 2]),
+    bn = new nn.BatchNorm2d(1),
+    conv = new nn.Conv2d(1, 1, 1);
+  const normal = new distributions.Normal(0, 1), wrong = { zzz: 1 }, file = "nowhere.safetensors";
+  const plateau = new lrScheduler.ReduceLROnPlateau(new optim.SGD(layer.parameters(), { lr: 1 }));
+  const calls: readonly (readonly [name: string, called: object, given: readonly unknown[], own?: object])[] =
+    [
+      ["load", load, [file, { mapLocation: "cpu" }]],
+      ["save", save, [{}, file, 2]],
+      ["compose", transforms.compose, [[], []]],
+      ["normalize", transforms.normalize, [[0], [1], true]],
+      ["resize", transforms.resize, [4, "nearest"]],
+      ["centerCrop", transforms.centerCrop, [4, 4]],
+      ["createBlockMask", nn.attention.createBlockMask, [() => x, 1, 1, 2, 2, "cpu"]],
+      ["fuseConvBnEval", nn.utils.fuseConvBnEval, [conv, bn, true]],
+      ["updateBn", swaUtils.updateBn, [[x], layer, "cpu"]],
+      ["makeDual", autograd.forwardAd.makeDual, [x, x, { level: 0 }]],
+      ["unpackDual", autograd.forwardAd.unpackDual, [x, { level: 0 }]],
+      ["destroyProcessGroup", distributed.destroyProcessGroup, [null]],
+      ["sample", normal.sample, [[2], 3], normal],
+      ["rsample", normal.rsample, [[2], 3], normal],
+      ["expand", normal.expand, [[2], normal], normal],
+      ["step", plateau.step, [1, 7], plateau],
+      ["hvp", autograd.functional.hvp, [(v: Tensor) => v.sum(), x, x, wrong]],
+      ["vhp", autograd.functional.vhp, [(v: Tensor) => v.sum(), x, x, wrong]],
+      ["jvp", autograd.functional.jvp, [(v: Tensor) => v, x, x, wrong]],
+      ["fromTypedArray", fromTypedArray, [new Float32Array(2), [2], wrong]],
+      ["safetensors.parse", safetensors.parse, [safetensors.serialize({ x }), wrong]],
+      ["SubsetRandomSampler", (given: unknown) => Reflect.construct(data.SubsetRandomSampler, [[0], given]), [
+        wrong,
+      ]],
+      ["checkpointSequential", utils.checkpointSequential, [[layer], 1, x, wrong]],
+      ["ModuleList", (...given: readonly unknown[]) => Reflect.construct(nn.ModuleList, given), [[], []]],
+      ["ParameterDict", (...given: readonly unknown[]) => Reflect.construct(nn.ParameterDict, given), [
+        {},
+        {},
+      ]],
+    ];
+  for (const [name, called, given, own] of calls) {
+    assert(typeof called === "function");
+    const expected = new RegExp(`^Expected (no arguments for|an option of) ${name}\\b.* but found`);
+    const { message } = assertThrows(() => void Reflect.apply(called, own, given), DynError);
+    assertMatch(message, expected, name);
+  }
+});
+
+Deno.test("a module moves to a device and a type at once, its integers keep theirs", () => {
+  const model = () => new nn.Sequential(new nn.Linear(2, 2), new nn.BatchNorm1d(2));
+  const types = (module: nn.Module) =>
+    [...module.parameters(), ...module.buffers()].map(({ dtype }) => dtype);
+  const wide = types(model().to("float64"));
+  assertEquals([wide[0], wide.at(-1)], ["float64", "int64"]);
+  assertEquals(types(model().to("cpu", "float64")), wide);
+  assertEquals(types(model().to({ device: "cpu", dtype: "float64" })), wide);
+  assertEquals(types(model().to("cpu", { dtype: "float64", nonBlocking: true })), wide);
+  assertEquals(types(model().to(ones([1], { dtype: "float64" }))), wide);
+  assertThrows(
+    () => model().to("cpu", "int32"),
+    DynError,
+    "floating or complex type for a module but found int32",
+  );
+  assertThrows(() => utils.checkpoint(model() as never, ones([1, 2])), DynError, "module.call(...given)");
 });

@@ -3,7 +3,7 @@
  * gradients are those of a plain call; random numbers are the same in both runs.
  */
 import { checkInteger } from "../base/checked_numbers.ts";
-import { checkFunction, checkKind } from "../base/checked_input.ts";
+import { checkFunction, checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
@@ -45,7 +45,12 @@ export function checkpoint<A extends readonly unknown[], R>(
   ...given: readonly [...args: A, options: CheckpointOptions]
 ): R;
 export function checkpoint<R>(fn: (...args: readonly unknown[]) => R, ...given: readonly unknown[]): R {
-  checkFunction(fn, "to run again in the backward pass");
+  if (typeof fn !== "function") {
+    const hint = isPlainObject(fn) || typeof Reflect.get(Object(fn), "call") !== "function"
+      ? ""
+      : "; write (...given) => module.call(...given)";
+    refuseValue("a function to run again in the backward pass", fn, hint);
+  }
   const last = given.at(-1);
   return isOptions(last) ? recomputed(fn, given.slice(0, -1), last) : recomputed(fn, given, {});
 }
@@ -148,6 +153,7 @@ export function checkpointSequential(
   options: CheckpointOptions = {},
 ): Tensor {
   checkInteger("the number of segments", segments, 1);
+  optionsOf("checkpointSequential", options, ["preserveRngState", "useReentrant"]);
   checkKind(layers, "a list or other iterable", "checkpointSequential");
   const functions = Array.from(layers, (each) => {
     if (typeof each === "function") return each;

@@ -128,7 +128,7 @@ export function jvp(
   v?: TensorOrList | null,
   options: DerivativeOptions = {},
 ): [outputs: TensorOrList, product: TensorOrList] {
-  const { createGraph = false } = options;
+  const { createGraph = false } = optionsOf("jvp", options, DERIVATIVE_OPTIONS);
   return enableGrad(() => {
     const point = at("jvp", f, { given: inputs, createGraph }), tangents = tangentsOf("jvp", v, point.inputs);
     const seeds = point.outputs.map((each) => ops.onesLike(each.detach()).requiresGrad_());
@@ -166,7 +166,7 @@ function secondProduct(owner: string, f: TensorFunction, { inputs, v, options }:
   readonly v: TensorOrList | null | undefined;
   readonly options: DerivativeOptions;
 }): [output: Tensor, product: TensorOrList] {
-  const { createGraph = false } = options;
+  const { createGraph = false } = optionsOf(owner, options, DERIVATIVE_OPTIONS);
   return enableGrad(() => {
     const point = at(owner, f, { given: inputs, createGraph }), output = oneElement(owner, point);
     const tangents = tangentsOf(owner, v, point.inputs);

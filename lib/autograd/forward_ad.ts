@@ -2,6 +2,7 @@
  * Forward-mode differentiation, like `torch.autograd.forward_ad`. Invariant: a tangent is valid only as long as the
  * level at which it was set.
  */
+import { refuseArguments } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
 import { modes, type Tensor } from "../tensor/tensor.ts";
@@ -31,7 +32,8 @@ export function dualLevel<R>(body: () => R): R {
  * Returns a view of a tensor with a tangent of the same shape, like `torch.autograd.forward_ad.make_dual`. Throws
  * DynError outside of a level, for a tensor that has a tangent, and for incompatible types and shapes.
  */
-export function makeDual(tensor: Tensor, tangent: Tensor): Tensor {
+export function makeDual(tensor: Tensor, tangent: Tensor, ...none: readonly never[]): Tensor {
+  refuseArguments("makeDual after the tangent", none);
   if (current === null) {
     throw new DynError(
       "Expected makeDual inside of dualLevel but found no level: run it in dualLevel(() => …)",
@@ -46,7 +48,8 @@ export function makeDual(tensor: Tensor, tangent: Tensor): Tensor {
 }
 
 /** Returns the parts of a tensor, like `torch.autograd.forward_ad.unpack_dual`; without a level the tensor alone. */
-export function unpackDual(tensor: Tensor): UnpackedDualTensor {
+export function unpackDual(tensor: Tensor, ...none: readonly never[]): UnpackedDualTensor {
+  refuseArguments("unpackDual after the tensor", none);
   const tangent = current?.tangentOf(tensor) ?? null;
   const primal = current && tangent ? current.primal(tensor) : tensor;
   return Object.assign([primal, tangent] as const, { primal, tangent });

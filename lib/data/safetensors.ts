@@ -97,6 +97,7 @@ function readAs<T>(path: string | URL, read: (bytes: Uint8Array) => T): T {
 /** Reads the bytes of a file. Throws DynError for an invalid format or an unknown type. */
 export function parse(bytes: Uint8Array, options: ReadOptions = {}): Contents {
   checkInstance(bytes, Uint8Array, "safetensors.parse");
+  optionsOf("safetensors.parse", options, ["widen"]);
   if (bytes.byteLength < 8) {
     throw new DynError(`Expected a safetensors header but found ${bytes.byteLength} bytes`);
   }

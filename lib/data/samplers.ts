@@ -127,7 +127,7 @@ export class SubsetRandomSampler implements Sampler {
   /** Takes the indices. */
   constructor(readonly indices: readonly number[], options: RandomOptions = {}) {
     checkKind(indices, "a list", "indices of SubsetRandomSampler");
-    this.#options = options;
+    this.#options = optionsOf("SubsetRandomSampler", options, ["generator"]);
   }
 
   /** Number of indices of an iteration. */

@@ -4,7 +4,7 @@
  * determines them.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { checkFunction, checkKind, optionsOf } from "../base/checked_input.ts";
+import { checkFunction, checkKind, optionsOf, refuseArguments } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor } from "../tensor/creation.ts";
@@ -30,7 +30,8 @@ export * from "./color_transforms.ts";
 export * from "./geometric_transforms.ts";
 
 /** Composes transforms. */
-export function compose(transforms: readonly ImageTransform[]): ImageTransform {
+export function compose(transforms: readonly ImageTransform[], ...none: readonly never[]): ImageTransform {
+  refuseArguments("compose after the list", none);
   checkKind(transforms, "a list", "compose");
   for (const each of transforms) checkFunction(each, "of image transforms to compose");
   return made(
@@ -46,7 +47,12 @@ export function toFloat(): ImageTransform {
 }
 
 /** (x − mean) / std by channel. Throws DynError for integers, and for zero deviations. */
-export function normalize(mean: readonly number[], std: readonly number[]): ImageTransform {
+export function normalize(
+  mean: readonly number[],
+  std: readonly number[],
+  ...none: readonly never[]
+): ImageTransform {
+  refuseArguments("normalize after mean and std", none);
   for (const list of [mean, std]) checkKind(list, "a list", "normalize");
   if (std.some((each) => each === 0) || mean.length !== std.length) {
     throw new DynError(`Expected one nonzero deviation per mean but found [${std}] for [${mean}]`);
@@ -64,7 +70,8 @@ export function normalize(mean: readonly number[], std: readonly number[]): Imag
  * Resizes by bilinear interpolation with antialiasing, as `antialias=True` does: a single number is the size of the
  * shorter side.
  */
-export function resize(size: ImageSize): ImageTransform {
+export function resize(size: ImageSize, ...none: readonly never[]): ImageTransform {
+  refuseArguments("resize after the size", none);
   const [first, second] = both("resize", size);
   return made("resize", { size }, (image) => {
     const [height, width] = sizeOf(image), short = Math.min(height, width);
@@ -78,7 +85,8 @@ export function resize(size: ImageSize): ImageTransform {
 }
 
 /** Crops the centre. */
-export function centerCrop(size: ImageSize): ImageTransform {
+export function centerCrop(size: ImageSize, ...none: readonly never[]): ImageTransform {
+  refuseArguments("centerCrop after the size", none);
   const wanted = both("centerCrop", size);
   return made("centerCrop", { size }, (image) => {
     const [height, width] = sizeOf(image);

@@ -3,7 +3,7 @@
  * `destroyProcessGroup` are called by all processes, in the same order.
  */
 import { checkPositive } from "../base/checked_numbers.ts";
-import { checkInstance, checkKind, optionsOf, refuseChoice } from "../base/checked_input.ts";
+import { checkInstance, checkKind, optionsOf, refuseArguments, refuseChoice } from "../base/checked_input.ts";
 import { DynError, invariant } from "../base/errors.ts";
 import { SINGLE_PROCESS } from "./single_process.ts";
 import { DistributedError } from "./errors.ts";
@@ -178,7 +178,8 @@ export function newGroup(ranks: readonly number[] | null = null): ProcessGroup {
 }
 
 /** Destroys the group of all processes once all have called it. A process that exits does so automatically. */
-export function destroyProcessGroup(): void {
+export function destroyProcessGroup(...none: readonly never[]): void {
+  refuseArguments("destroyProcessGroup", none);
   const { connection } = worldGroup();
   world = null;
   if (connection) agree(connection, "destroyProcessGroup(), or the end of the program");

@@ -4,7 +4,7 @@
  */
 import { checkTensor } from "../tensor/checked.ts";
 import { getDefaultDtype, isFloat } from "../base/dtype.ts";
-import { checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseArguments, refuseValue } from "../base/checked_input.ts";
 import { type Flag, flagOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
@@ -101,8 +101,10 @@ export abstract class Distribution {
   }
 
   /** Draws samples without gradients. */
-  sample(shape: SampleShape = []): Tensor {
-    return noGrad(() => this.draw(this.extended(shape)).detach());
+  sample(shape: SampleShape = [], ...none: readonly never[]): Tensor {
+    const whole = this.extended(shape);
+    refuseArguments("sample after the shape", none);
+    return noGrad(() => this.draw(whole).detach());
   }
 
   /** Draws `count` samples. */
@@ -111,7 +113,8 @@ export abstract class Distribution {
   }
 
   /** Draws samples whose gradients reach the parameters. Throws DynError if that is impossible. */
-  rsample(shape: SampleShape = []): Tensor {
+  rsample(shape: SampleShape = [], ...none: readonly never[]): Tensor {
+    refuseArguments("rsample after the shape", none);
     if (this.hasRsample) return this.draw(this.extended(shape));
     throw new DynError(
       `Expected a distribution that has rsample but found ${this.constructor.name}; use sample`,
@@ -144,7 +147,8 @@ export abstract class Distribution {
    * Expands the distribution to a larger batch. Throws DynError unless the batch's shape expands to it. No constructor
    * runs, so that classes of distributions have no members whose names begin with #.
    */
-  expand(batchShape: SampleShape): this {
+  expand(batchShape: SampleShape, ...none: readonly never[]): this {
+    refuseArguments("expand after the shape of a batch", none);
     checkKind(batchShape, "a list", `expand of ${this.constructor.name}`);
     if (!sameShape(broadcastShapes(this.batchShape, batchShape), batchShape)) {
       throw new DynError(`Expected a shape that [${this.batchShape}] expands to but found [${batchShape}]`);

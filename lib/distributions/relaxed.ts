@@ -118,8 +118,8 @@ export class RelaxedOneHotCategorical extends Distribution {
   }
 
   /** The temperature belongs to all outcomes, whatever the batch. */
-  override expand(batchShape: SampleShape): this {
-    return Object.assign(super.expand(batchShape), { temperature: this.temperature });
+  override expand(batchShape: SampleShape, ...none: readonly never[]): this {
+    return Object.assign(super.expand(batchShape, ...none), { temperature: this.temperature });
   }
 
   override get support(): Constraint {
@@ -146,7 +146,7 @@ export class RelaxedOneHotCategorical extends Distribution {
 export class OneHotCategoricalStraightThrough extends OneHotCategorical {
   override readonly hasRsample = true;
 
-  override rsample(shape: SampleShape = []): Tensor {
-    return this.sample(shape).add(this.probs.sub(this.probs.detach()));
+  override rsample(shape: SampleShape = [], ...none: readonly never[]): Tensor {
+    return this.sample(shape, ...none).add(this.probs.sub(this.probs.detach()));
   }
 }

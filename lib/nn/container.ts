@@ -2,7 +2,7 @@
  * Modules that contain modules: in sequence, in a list, by name. Members are fields, so their state keys are PyTorch's.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { checkKind, refuseChoice, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseArguments, refuseChoice, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/console_text.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -101,9 +101,10 @@ export class ModuleList<M extends Module = Layer> extends Module {
   [index: number]: M;
   length = 0;
 
-  constructor(modules: Iterable<M> = []) {
+  constructor(modules: Iterable<M> = [], ...none: readonly never[]) {
     super();
     checkKind(modules, "a list or other iterable", "ModuleList");
+    refuseArguments("ModuleList after its modules", none);
     for (const module of modules) this.append(module);
   }
 
@@ -169,10 +170,11 @@ export class ModuleList<M extends Module = Layer> extends Module {
 /** Modules by name; `M` holds their types. */
 export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Record<string, Module>>>
   extends Module {
-  constructor(modules?: M);
-  constructor(modules: Readonly<Record<string, Module>> = {}) {
+  constructor(modules?: M, ...none: readonly never[]);
+  constructor(modules: Readonly<Record<string, Module>> = {}, ...none: readonly never[]) {
     super();
     checkKind(modules, "an object", "ModuleDict");
+    refuseArguments("ModuleDict after its modules", none);
     for (const [name, module] of Object.entries(modules)) this.addModule(name, module);
   }
 
@@ -238,9 +240,10 @@ export class ParameterList extends Module {
   [index: number]: Parameter;
   length = 0;
 
-  constructor(parameters: Iterable<Tensor> = []) {
+  constructor(parameters: Iterable<Tensor> = [], ...none: readonly never[]) {
     super();
     checkKind(parameters, "a list or other iterable", "ParameterList");
+    refuseArguments("ParameterList after its parameters", none);
     this.extend(parameters);
   }
 
@@ -277,9 +280,10 @@ export class ParameterList extends Module {
 
 /** Parameters by name; other tensors are converted to parameters. */
 export class ParameterDict extends Module {
-  constructor(parameters: Readonly<Record<string, Tensor>> = {}) {
+  constructor(parameters: Readonly<Record<string, Tensor>> = {}, ...none: readonly never[]) {
     super();
     checkKind(parameters, "an object", "ParameterDict");
+    refuseArguments("ParameterDict after its parameters", none);
     for (const [name, parameter] of Object.entries(parameters)) this.set(name, parameter);
   }
 

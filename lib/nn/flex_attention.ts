@@ -4,7 +4,7 @@
  * scores at once, with positions in shapes that broadcast to them, and map them element by element; compiled, they
  * run inside the attention kernels, which keep no scores in memory and skip what a causal mask hides.
  */
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseArguments } from "../base/checked_input.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
@@ -56,7 +56,9 @@ export function createBlockMask(
   heads: number | null,
   queryLength: number,
   keyLength: number,
+  ...none: readonly never[]
 ): BlockMask {
+  refuseArguments("createBlockMask after the lengths", none);
   for (const [name, size] of Object.entries({ batch, heads, queryLength, keyLength })) {
     if (size !== null) checkInteger(name, size, 1);
   }

@@ -13,13 +13,14 @@ import {
 } from "../base/checked_input.ts";
 import { type AnyFunction, type Flag, flagOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { type DType, isDifferentiable, isDType, isFloat } from "../base/dtype.ts";
+import type { DType } from "../base/dtype.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { emptyLike } from "../tensor/generated_functions.ts";
 import { dropGradients } from "../tensor/dropped_gradients.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
+import type { ConversionOptions } from "../tensor/tensor_options.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { deepCopy } from "./deep_copy.ts";
@@ -56,6 +57,7 @@ import {
   writeState,
 } from "./module_state.ts";
 import { checkMemberName, modulesBelow, treeText } from "./module_tree.ts";
+import { convertAll, moveTo } from "./moving.ts";
 import { type NameArguments, type NameOptions, nameOptions, type Names } from "./name_options.ts";
 
 export type { LoadOptions, LoadResult, StateDict } from "./module_state.ts";
@@ -336,18 +338,17 @@ export class Module {
     dropGradients(this.parameters(), setToNone);
   }
 
-  /** Moves parameters and buffers to a device or to a floating element type, in place. */
-  to<T extends string>(place: TypeOrDevice<T>): this {
-    const target: string = place;
-    if (isDType(target) && !isDifferentiable(target)) {
-      throw new DynError(`Expected a floating or complex type for a module but found ${target}`);
-    }
-    return movedTo(this, target, isDType(target) ? (tensor) => isFloat(tensor.dtype) : () => true);
+  /** Moves parameters and buffers to a device, and those of floats to a floating element type, in place. */
+  to<T extends string | Tensor | ConversionOptions>(
+    target: T extends string ? TypeOrDevice<T> : T,
+    ...more: (DType | ConversionOptions | boolean)[]
+  ): this {
+    return moveTo(this, [target, ...more]);
   }
 
   /** Converts all parameters and buffers, including integer ones, to an element type, in place. */
   type(dtype: DType): this {
-    return movedTo(this, dtype, () => true);
+    return convertAll(this, dtype);
   }
 
   /**
@@ -504,18 +505,6 @@ export class Module {
 Object.defineProperty(Module.prototype.callTraced, "name", { value: "call" });
 
 showAsText(Module.prototype);
-
-/** Moves the selected parameters and buffers, and their gradients, to another type or device. */
-function movedTo<M extends Module>(module: M, place: string, isWanted: (tensor: Tensor) => boolean): M {
-  noGrad(() => {
-    for (const tensor of [...module.parameters(), ...module.buffers()]) {
-      if (!isWanted(tensor)) continue;
-      tensor.replaceData(tensor.detach().to(place));
-      if (tensor.grad) tensor.grad = tensor.grad.to(place);
-    }
-  });
-  return module;
-}
 
 /** All parameters and buffers of one module. */
 function ownTensorsOf(module: Module): Tensor[] {

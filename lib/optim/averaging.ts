@@ -3,9 +3,8 @@
  * learning-rate schedule: the namespace `optim.swaUtils`.
  */
 import { checkInteger, checkShare } from "../base/checked_numbers.ts";
-import { refuseValue } from "../base/checked_input.ts";
+import { optionsOf, refuseArguments, refuseValue } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
-import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
 import { checkModule, Module } from "../nn/module.ts";
@@ -129,7 +128,8 @@ export class AveragedModel<M extends Module = Module> extends Module {
  * Recomputes the running statistics of a model's batch normalisation over all batches, like
  * torch.optim.swa_utils.update_bn: if a batch is an array, its first element is the input.
  */
-export function updateBn(loader: Iterable<unknown>, model: Module): void {
+export function updateBn(loader: Iterable<unknown>, model: Module, ...none: readonly never[]): void {
+  refuseArguments("updateBn after the model", none);
   checkModule(model, "updateBn");
   const layers = model.modules().filter((each) =>
     each instanceof BatchNorm1d || each instanceof BatchNorm2d || each instanceof BatchNorm3d

@@ -98,6 +98,7 @@ export function fromTypedArray(
   sizes?: readonly number[],
   options: TensorOptions = {},
 ): Tensor {
+  withRuntimeBuiltins(() => optionsOf("fromTypedArray", options, OPTIONS));
   const natural = dtypeOfArray(data) ?? "int32";
   if (!ArrayBuffer.isView(data)) {
     throw new DynError(`Expected a typed array but found ${oneLine(data)}; tensor() takes lists`);

@@ -11,8 +11,8 @@ import type { ConversionOptions } from "./tensor_options.ts";
 
 const OPTIONS = ["dtype", "device", "copy", "nonBlocking"] as const;
 
-/** The tensor with another type or on another device. */
-export function convertTo<T extends TensorLike>(ops: OpApi<T>, tensor: T, given: readonly unknown[]): T {
+/** Reads the arguments of `to`: types, devices, tensors that have both, and options. Throws DynError for others. */
+export function placeOf(given: readonly unknown[]): ConversionOptions {
   let { dtype, device, copy }: ConversionOptions = {};
   for (const each of given) {
     if (isDType(each)) dtype = each;
@@ -29,7 +29,12 @@ export function convertTo<T extends TensorLike>(ops: OpApi<T>, tensor: T, given:
       refuseValue("a dtype, a device or a tensor", each);
     }
   }
-  return converted(ops, tensor, { dtype, device, copy });
+  return { dtype, device, copy };
+}
+
+/** The tensor with another type or on another device. */
+export function convertTo<T extends TensorLike>(ops: OpApi<T>, tensor: T, given: readonly unknown[]): T {
+  return converted(ops, tensor, placeOf(given));
 }
 
 /** The same by names. */

@@ -4,7 +4,13 @@
  */
 import { environmentVariable } from "../../base/permissions.ts";
 import { hparamContents, type Hyperparameter } from "./hparams.ts";
-import { checkKind, checkOptions, optionsOf, refuseValue } from "../../base/checked_input.ts";
+import {
+  checkKind,
+  checkOptions,
+  optionsOf,
+  refuseArguments,
+  refuseValue,
+} from "../../base/checked_input.ts";
 import { join } from "node:path";
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { Module } from "../../nn/module.ts";
@@ -98,7 +104,8 @@ export class Writer {
    * Adds a number. The default step is one more than the tag's last. Throws DynError for tensors with more than one
    * element.
    */
-  addScalar(tag: string, value: number | Tensor, globalStep?: number): void {
+  addScalar(tag: string, value: number | Tensor, globalStep?: number, ...none: readonly never[]): void {
+    refuseArguments("addScalar after the step", none);
     const number = isTensor(value) ? Number(value.item()) : value;
     if (typeof number !== "number") {
       refuseValue(`a number for the scalar ${tag}`, number);
@@ -107,14 +114,26 @@ export class Writer {
   }
 
   /** Adds several numbers under a common tag. */
-  addScalars(mainTag: string, values: Readonly<Record<string, number | Tensor>>, globalStep?: number): void {
+  addScalars(
+    mainTag: string,
+    values: Readonly<Record<string, number | Tensor>>,
+    globalStep?: number,
+    ...none: readonly never[]
+  ): void {
+    refuseArguments("addScalars after the step", none);
     for (const [name, value] of Object.entries(values)) {
       this.addScalar(`${mainTag}/${name}`, value, globalStep);
     }
   }
 
   /** Adds a histogram of numbers. Throws DynError if there are none, or one is not finite. */
-  addHistogram(tag: string, values: Tensor | ArrayLike<number>, globalStep?: number): void {
+  addHistogram(
+    tag: string,
+    values: Tensor | ArrayLike<number>,
+    globalStep?: number,
+    ...none: readonly never[]
+  ): void {
+    refuseArguments("addHistogram after the step", none);
     const numbers = isTensor(values) ? Float64Array.from(readElements(values), Number) : values;
     this.#add(tag, { kind: "histogram", histogram: histogramOf(numbers) }, globalStep);
   }
@@ -135,7 +154,8 @@ export class Writer {
   }
 
   /** Adds a text, which may be Markdown. */
-  addText(tag: string, text: string, globalStep?: number): void {
+  addText(tag: string, text: string, globalStep?: number, ...none: readonly never[]): void {
+    refuseArguments("addText after the step", none);
     this.#add(tag, { kind: "text", text }, globalStep);
   }
 

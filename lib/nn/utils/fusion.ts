@@ -2,6 +2,7 @@
  * Folds batch norms into the preceding layer, like `torch.nn.utils.fusion`: a new layer computes the same as both in
  * evaluation mode. Invariant: the given layers are unchanged.
  */
+import { refuseArguments } from "../../base/checked_input.ts";
 import { checkTensor } from "../../tensor/checked.ts";
 import { checkModule } from "../module.ts";
 import { DynError } from "../../base/errors.ts";
@@ -21,7 +22,8 @@ export type Convolution = Conv1d | Conv2d | Conv3d | ConvTranspose1d | ConvTrans
 export type BatchNorm = BatchNorm1d | BatchNorm2d | BatchNorm3d;
 
 /** A convolution equivalent to `conv` followed by `bn` in evaluation mode, as `torch.nn.utils.fuse_conv_bn_eval`. */
-export function fuseConvBnEval<C extends Convolution>(conv: C, bn: BatchNorm): C {
+export function fuseConvBnEval<C extends Convolution>(conv: C, bn: BatchNorm, ...none: readonly never[]): C {
+  refuseArguments("fuseConvBnEval after both layers", none);
   checkModule(conv, "fuseConvBnEval");
   const { weight, groups } = conv;
   if (!isTransposed(conv)) return fused(conv, bn, (factor) => ofOutputs(factor, weight));
