@@ -9,7 +9,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import type { ConversionOptions } from "../tensor/tensor_options.ts";
 import { placeOf } from "../tensor/transfer.ts";
 
-/** What moves: a module. */
+/** A module, as the owner of tensors. */
 interface Holder {
   parameters(): Iterable<Tensor>;
   buffers(): Iterable<Tensor>;
