@@ -14,6 +14,7 @@ import {
   tensor,
 } from "../mod.ts";
 import { FasterWay } from "../lib/dynamo/cache/faster_way.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 
 /** Options as a program without types may give them. */
@@ -145,7 +146,7 @@ Deno.test("functions that control compilation end a graph when a compiled functi
   }
 });
 
-Deno.test({
+testInTurn("precision of convolutions", {
   name: "convolutions err a little more where options let them, and then three times as much at most",
   ignore: SKIP_NATIVE,
   fn() {

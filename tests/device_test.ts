@@ -5,6 +5,7 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { testInTurn } from "./support/costly_tests.ts";
 import { runProgram, withFolder } from "./support/process.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
@@ -57,7 +58,7 @@ Deno.test("cpu stays the default if requested", async () => {
   assertEquals(stdout, "cpu cpu\n");
 });
 
-const ON_WEBGPU: readonly Deno.TestDefinition[] = [{
+Deno.test({
   name: "tensors that name no device are made on the default one, others where they say",
   ignore: SKIP_WEBGPU,
   fn: async () => {
@@ -96,7 +97,9 @@ console.log(Object.values(adam.stateDict().state[0] ?? {}).map((each) => each.de
         "cpu [ 6, 6 ] [ 1, 1 ]\nwebgpu true\nwebgpu,webgpu,webgpu\n",
     );
   },
-}, {
+});
+
+testInTurn("training on the default device", {
   name: "modules, initialisation, optimizers and loaders work on the default device",
   ignore: SKIP_WEBGPU,
   fn: async () => {
@@ -132,6 +135,4 @@ console.log([...numbers].map((batch) => (batch as unknown as Tensor).device).joi
     assertEquals([stderr, code], ["", 0]);
     assertEquals(stdout, "webgpu true\nwebgpu,webgpu\n");
   },
-}];
-
-for (const definition of ON_WEBGPU) Deno.test(definition);
+});

@@ -102,7 +102,7 @@ Deno.test("the examples run in a short form, and learn", async (t) => {
     for (
       const [name, short] of sampleBySeed(
         Object.entries(SHORT),
-        7,
+        5,
       )
     ) {
       await t.step(name, async () => {

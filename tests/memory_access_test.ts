@@ -19,6 +19,7 @@ import "./support/turns/ops.ts";
 import { testInTurn } from "./support/costly_tests.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { singleOp, vectorised } from "./support/single_op.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 interface Case {
   readonly label: string;
@@ -230,7 +231,8 @@ testInTurn("memory access in C++", {
         outputs: outputs.map(memoryOf),
         sizes: [],
       });
-    const cases = allCases({ steps: [1, 2, 5, -1, 0], lengths: [21], offsets: [3] });
+    const every = allCases({ steps: [1, 2, 5, -1, 0], lengths: [21], offsets: [3] });
+    const cases = sampleBySeed(every, every.length >> 1);
     assertEquals(differences(cases.map(inLanes), run), []);
   },
 });

@@ -18,6 +18,7 @@ import {
 } from "../mod.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -107,7 +108,7 @@ test("a process that ends during a compilation leaves nothing of it", async (fol
   assertEquals(leftovers(folder), []);
 });
 
-Deno.test({
+testInTurn("eager ops that become native", {
   name: "work that goes on becomes native code with the same bits",
   ignore: SKIP_NATIVE,
   fn: () => {

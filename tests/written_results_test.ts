@@ -1,7 +1,7 @@
 /**
  * Results of every op, written to in place, whole and through a view: the gradients are those of the same program out
- * of place, or the tape reports what is missing; compiled programs behave as plain ones. Compiled calls of a few ops,
- * selected by a seed (DYN_TEST_SEED), or of all of them (DYN_TEST_ALL=1).
+ * of place, or the tape reports what is missing; compiled programs behave as plain ones. Each run takes some of the ops,
+ * and compiles fewer, selected by a seed (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
  */
 import { assert, assertEquals, fail } from "@std/assert";
 import { compile, DynError, manualSeed, Tensor } from "../mod.ts";
@@ -12,7 +12,7 @@ import { ALL_OPS } from "../lib/ops/table.ts";
 import { isTensor } from "../lib/tensor/tensor.ts";
 import "./support/turns/gradients.ts";
 import { makeSample, resultsOf } from "./support/samples.ts";
-import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 const DIFFERENTIABLE: readonly OpDefinition[] = ALL_OPS.filter(({ gradient, implementation }) =>
   gradient.kind !== "none" && implementation.kind !== "host"
@@ -109,7 +109,8 @@ function difference(found: Outcome, expected: Outcome): string | null {
 Deno.test("results of ops that are written to keep their gradients", () => {
   let compared = 0;
   const differences: string[] = [];
-  for (const definition of DIFFERENTIABLE) {
+  const definitions = sampleBySeed(DIFFERENTIABLE, 140);
+  for (const definition of definitions) {
     for (const [k, sample] of definition.samples.entries()) {
       if (!hasGradient(definition, sample)) continue;
       for (const [name, { inPlace, outOfPlace }] of Object.entries(WRITES)) {
@@ -126,12 +127,13 @@ Deno.test("results of ops that are written to keep their gradients", () => {
     }
   }
   assertEquals(differences, []);
-  assert(compared > 500, `Expected most ops to be compared but found ${compared} samples`);
+  const least = 0.8 * definitions.length;
+  assert(compared > least, `Expected more than ${least} compared samples but found ${compared}`);
 });
 
 Deno.test("results of ops that are written to keep their gradients, compiled", () => {
   const differences: string[] = [];
-  const definitions = TAKES_ALL ? DIFFERENTIABLE : sampleBySeed(DIFFERENTIABLE, 55);
+  const definitions = sampleBySeed(DIFFERENTIABLE, 55, 1);
   for (const definition of definitions) {
     for (const [k, sample] of definition.samples.entries()) {
       if (!hasGradient(definition, sample)) continue;

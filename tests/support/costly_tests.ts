@@ -14,6 +14,7 @@ const THIRDS = [
     "sizes of a job",
     "texts between processes",
     "prepared entries",
+    "training on the default device",
   ],
   [
     "graphs between processes",
@@ -22,6 +23,7 @@ const THIRDS = [
     "programs on ranks",
     "memory access in C++",
     "threads that compile shaders",
+    "eager ops that become native",
   ],
   [
     "captures between processes",
@@ -31,6 +33,7 @@ const THIRDS = [
     "classes between processes",
     "packages in processes",
     "reports of the command line",
+    "precision of convolutions",
   ],
 ] as const;
 
