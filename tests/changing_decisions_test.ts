@@ -129,6 +129,7 @@ class Writer {
       () => `(${again()} ? ${again()} : ${again()})`,
       () => `!!${number()}`,
       () => `isLarge(${number()})`,
+      () => `Object.is(${number()}, ${this.#one("-0", "0", "NaN", "2", number(), again())})`,
       () => `o.list.${this.#one("some", "every")}((each) => each > ${number()})`,
       () => `o.flags.${this.#one("some", "every")}((each) => each)`,
       () => this.#one("o.f", "o.g", "o.flags[1]"),
@@ -363,11 +364,16 @@ Deno.test("work on tensors that differs has a version for each outcome, whatever
 
 Deno.test("a sort by a comparator that chooses between constants has one guard for each comparison, of its condition", () => {
   const list = Array.from({ length: 80 }, (_, i) => (i * 37) % 101 - 3);
-  const f = capture((x: Tensor) => [list.toSorted((a, b) => a * 3 > b * 3 ? -1 : a === b ? 0 : 1), x.mul(2)]);
+  const f = capture((x: Tensor) => {
+    let calls = 0;
+    const order = (a: number, b: number) => (calls++, a * 3 > b * 3 ? -1 : a === b ? 0 : 1);
+    return [list.toSorted(order), x.mul(2), calls];
+  });
   const sorted = () => {
     let compared = 0;
     const expected = list.toSorted((a, b) => (compared++, a * 3 > b * 3 ? -1 : a === b ? 0 : 1));
-    assertEquals(f.run(X)[0], expected);
+    const [actual, , calls] = f.run(X);
+    assertEquals([actual, calls], [expected, compared]);
     return compared;
   };
   sorted();
@@ -397,4 +403,27 @@ Deno.test("numbers that conditions select from few constants are compared by the
   assertEquals(f.graphs.length, 2);
   const text = f.code();
   assert(!text.includes("-1"), text);
+});
+
+Deno.test("Object.is tells zeros of both signs and NaN apart, of any numbers, without a version or a break for them", () => {
+  const f = capture((x: Tensor, n: number, k: number) => {
+    const some = n > 1 ? -0 : n < 0 ? NaN : 0;
+    return [
+      x.mul(2),
+      [0, -0, NaN, 2.5].flatMap((each) => [Object.is(n, each), Object.is(each, k), Object.is(some, each)]),
+      [Object.is(n, k), Object.is(some, n), Object.is(k, n > 1), Object.is(n > 1, true), Object.is(n > 1, n)],
+    ];
+  });
+  const values = [2.5, 0.25, 1.5, 0, -0, NaN, -1, 7.5, 2.5];
+  for (const n of values) {
+    for (const k of values) {
+      const some = n > 1 ? -0 : n < 0 ? NaN : 0;
+      assertEquals(f.run(X, n, k).slice(1), [
+        [0, -0, NaN, 2.5].flatMap((each) => [Object.is(n, each), Object.is(each, k), Object.is(some, each)]),
+        [Object.is(n, k), Object.is(some, n), false, n > 1, false],
+      ]);
+    }
+  }
+  // The second number begins to change first
+  assertEquals([f.graphs.length, f.resumed().length], [3, 0]);
 });

@@ -9,6 +9,7 @@ import { breakGraph, throwsAsPlain } from "../break_reasons.ts";
 import { callIn, HOST_OPERATORS, isHostBinary } from "../variables/host_number.ts";
 import { numberOfTruth } from "../variables/choices.ts";
 import { binaryNumbers, truthOfNumber, unaryNumber } from "../variables/numbers.ts";
+import { sameNumber } from "../variables/same_values.ts";
 import { negation } from "../variables/truths.ts";
 import {
   constant,
@@ -256,6 +257,24 @@ export function strictlyEqual(m: Interpreter, first: Value, second: Value): bool
     guardDistinct(m, left, right);
   }
   return false;
+}
+
+/** Object.is; null if only the graph knows, or if a number is another one each time that it is computed. */
+export function sameValue(m: Interpreter, a: Value, b: Value): ConstantValue | null {
+  if (a.kind === "item" || b.kind === "item") return null;
+  if (a.kind === "number" || b.kind === "number") {
+    if (!isNumber(a) || !isNumber(b)) return constant(false);
+    const isStable = (each: NumberValue | ConstantValue) =>
+      each.kind === "constant" || callIn(each.expression) === null;
+    return isStable(a) && isStable(b) ? sameNumber(m.output, a, b) : null;
+  }
+  if (a.kind === "constant" && b.kind === "constant" && a.type === "number" && b.type === "number") {
+    return constant(Object.is(a.value, b.value));
+  }
+  const open = openComparison(m, "===", [a, b]);
+  if (open) return open;
+  const equal = strictlyEqual(m, a, b);
+  return typeof equal === "boolean" ? constant(equal) : null;
 }
 
 /** Returns whether a value is the list of sizes of a tensor, and another may be the same list, which only calls know. */

@@ -12,7 +12,7 @@ import {
   type Value,
 } from "../../variables/value.ts";
 import type { Interpreter } from "../interpreter.ts";
-import { strictlyEqual } from "../operators.ts";
+import { sameValue } from "../operators.ts";
 import { type Key, ownSlot } from "../objects.ts";
 import { newObject } from "../contents.ts";
 import { defineOwn, relyOnFlags } from "../property_writes.ts";
@@ -107,13 +107,8 @@ function isRefused(m: Interpreter, former: Property, given: Descriptor): boolean
 
 /** SameValue. */
 function isSame(m: Interpreter, a: Value, b: Value): boolean {
-  if (a.kind === "constant" && b.kind === "constant") return Object.is(a.value, b.value);
-  const equal = strictlyEqual(m, a, b);
-  // Zeros of both signs are equal, NaN is not
-  if (typeof equal !== "boolean" || a.kind === "number" || b.kind === "number") {
-    return breakGraph("symbolicNumber", "the value of a property");
-  }
-  return equal;
+  const same = sameValue(m, a, b);
+  return same ? same.value === true : breakGraph("symbolicNumber", "the value of a property");
 }
 
 /** The property after a definition. */

@@ -31,7 +31,7 @@ import {
 } from "../contents.ts";
 import { defineOwn, relyOnFlags } from "../property_writes.ts";
 import { hasOwn, isEnumerable } from "../object_keys.ts";
-import { inheritsFrom } from "../operators.ts";
+import { inheritsFrom, sameValue } from "../operators.ts";
 import {
   deleteKey,
   eachProperty,
@@ -214,11 +214,7 @@ const OBJECT: Readonly<Record<string, Model>> = {
   isFrozen: (m, [value]) => constant(hasIntegrity(m, value, "frozen")),
   isSealed: (m, [value]) => constant(hasIntegrity(m, value, "sealed")),
   isExtensible: (m, [value]) => constant(isExtensible(m, value)),
-  is: (_m, [a = UNDEFINED, b = UNDEFINED]) => {
-    if (a.kind === "constant" && b.kind === "constant") return constant(Object.is(a.value, b.value));
-    if (a === b && isObject(a)) return constant(true);
-    return isObject(a) !== isObject(b) ? constant(false) : breakGraph("builtin", "Object.is");
-  },
+  is: (m, [a = UNDEFINED, b = UNDEFINED]) => sameValue(m, a, b) ?? breakGraph("builtin", "Object.is"),
   hasOwn: (m, [value, key]) => constant(hasOwn(m, coerced(value, "Object.hasOwn"), keyOf(m, key))),
   getOwnPropertyNames: (m, [value], request) =>
     listKeys(m, request, { target: coerced(value, "getOwnPropertyNames"), which: "all", filter: isText }),
