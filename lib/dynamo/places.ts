@@ -82,7 +82,7 @@ export interface HostCall {
 /** A place that an expression reads. */
 export type HostLeaf = Extract<
   HostExpression,
-  { readonly kind: "source" | "tensorSize" | "called" | "element" | "shared" }
+  { readonly kind: "source" | "tensorSize" | "called" | "element" | "shared" | "ranked" | "compared" }
 >;
 
 /** A large expression that generated code evaluates once, before anything is written. */
@@ -108,12 +108,26 @@ export interface HostElement {
   readonly isWhole: boolean;
 }
 
+/** A list of rows of numbers that each call sorts once, before anything is written. */
+export interface Ranking {
+  readonly number: number;
+  /** The numbers of all rows, column by column. */
+  readonly columns: readonly (readonly HostExpression[])[];
+  /** The result of the comparator for two rows. */
+  readonly order: HostExpression;
+  readonly readsElements: boolean;
+}
+
 /** A pure expression over primitive values. */
 export type HostExpression =
   | { readonly kind: "called"; readonly call: HostCall; readonly index: number }
   | { readonly kind: "source"; readonly source: Source }
   | HostElement
   | SharedExpression
+  /** The first number of the row at a place of a sorted list. */
+  | { readonly kind: "ranked"; readonly ranking: Ranking; readonly at: number; readonly isWhole: boolean }
+  /** A number of one of the two rows that a comparator compares. */
+  | { readonly kind: "compared"; readonly side: 0 | 1; readonly column: number }
   | { readonly kind: "literal"; readonly value: number | string | boolean }
   /** A size or stride of a tensor at a source. */
   | {

@@ -11,6 +11,7 @@ import "../entry_index_test.ts";
 import "../changing_decisions_test.ts";
 import "../changing_keys_test.ts";
 import "../changing_numbers_test.ts";
+import "../changing_sorts_test.ts";
 import "../fresh_inputs_test.ts";
 import "../layer_facts_test.ts";
 import "../repeated_calls_test.ts";

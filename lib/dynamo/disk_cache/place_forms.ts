@@ -291,6 +291,9 @@ function writeNumber(value: HostExpression, by: ByNumber): Plain {
       return [value.kind, source.write(value.source, by), again(value.at), value.isWhole];
     case "shared":
       throw new NotStorable("a long computation");
+    case "ranked":
+    case "compared":
+      throw new NotStorable("a sorted list");
     case "source":
       return [value.kind, source.write(value.source, by)];
     case "literal":

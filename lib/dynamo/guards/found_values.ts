@@ -134,7 +134,7 @@ export function elsewhereText(fact: OtherFact, call: RefusedCall, reader: GuardR
   }
 }
 
-type Leaf = Exclude<HostLeaf, { kind: "called" | "shared" }>;
+type Leaf = Extract<HostLeaf, { source: unknown }>;
 
 /** Returns the places that an expression reads, without duplicates. */
 function leavesOf(expression: HostExpression): Leaf[] {
@@ -144,6 +144,11 @@ function leavesOf(expression: HostExpression): Leaf[] {
       if (seen.has(each)) return;
       seen.add(each);
       return visit(each.of);
+    }
+    if (each.kind === "ranked") {
+      if (seen.has(each.ranking.order)) return;
+      seen.add(each.ranking.order);
+      return [...each.ranking.columns.flat(), each.ranking.order].forEach(visit);
     }
     operandsOf(each).forEach(visit);
     if (each.kind === "element") found.set(hostLeafText(each), each);

@@ -259,6 +259,8 @@ function tensorText(source: Source, expected: TensorExpectation): string {
 export function hostLeafText(leaf: HostLeaf): string {
   if (leaf.kind === "called") return `${leaf.call.text}#${leaf.index}`;
   if (leaf.kind === "shared") return `(…)#${leaf.number}`;
+  if (leaf.kind === "ranked") return `sorted(…)[${leaf.at}]`;
+  if (leaf.kind === "compared") return `${leaf.side === 0 ? "a" : "b"}#${leaf.column}`;
   const base = sourceText(leaf.source);
   if (leaf.kind === "source") return base;
   if (leaf.kind === "element") {
@@ -270,7 +272,8 @@ export function hostLeafText(leaf: HostLeaf): string {
 
 /** The same, unique for each place, since labels may be equal. */
 export function leafKey(leaf: HostLeaf): string {
-  if (leaf.kind === "called" || leaf.kind === "shared") return hostLeafText(leaf);
+  if (leaf.kind === "ranked") return `${hostLeafText(leaf)}#${leaf.ranking.number}`;
+  if (!("source" in leaf)) return hostLeafText(leaf);
   const at = leaf.kind === "element" ? hostText(leaf.at, leafKey) : "";
   return `${leaf.source.name} ${hostLeafText(leaf)} ${at}`;
 }

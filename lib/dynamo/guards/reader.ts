@@ -23,8 +23,10 @@ import {
   type HostCall,
   type HostElement,
   type HostExpression,
+  type HostLeaf,
   hostText,
   innermostFirst,
+  type Ranking,
   type SharedExpression,
 } from "../variables/host_number.ts";
 
@@ -277,10 +279,27 @@ export class SourceReader {
     return this.#once("number", leafKey(whole), () => this.host(whole.of));
   }
 
-  /** A host expression over sources. */
-  host(expression: HostExpression): string {
+  /** An element of a sorted list, whose columns and their order are variables. */
+  #ranked({ columns, order, number }: Ranking, at: number): string {
+    const rows = columns.map((column, k) =>
+      this.#once("column", `column ${k} of ranking ${number}`, () => `[${column.map((e) => this.host(e))}]`)
+    );
+    const places = this.#once("places", `places of ranking ${number}`, () => {
+      const compared = this.host(order, ({ side, column }) => `${rows[column]}[${side === 0 ? "i" : "j"}]`);
+      return `${this.constants.name(sortedPlaces)}(${columns[0]?.length}, (i, j) => ${compared})`;
+    });
+    return `${rows[0]}[${places}[${at}]]`;
+  }
+
+  /** A host expression over sources; `compared` names what a comparator compares. */
+  host(
+    expression: HostExpression,
+    compared: (leaf: Extract<HostLeaf, { kind: "compared" }>) => string = noComparator,
+  ): string {
     return hostText(expression, (leaf) => {
       if (leaf.kind === "called") return this.#called(leaf.call);
+      if (leaf.kind === "compared") return compared(leaf);
+      if (leaf.kind === "ranked") return this.#ranked(leaf.ranking, leaf.at);
       if (leaf.kind === "element") return this.#element(leaf);
       if (leaf.kind === "shared") return this.#shared(leaf);
       const base = this.read(leaf.source);
@@ -313,8 +332,20 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
   valuesLeft,
 };
 
-const { getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
-const { hasOwn, is } = Object, { isArray } = Array;
+const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
+const { hasOwn, is } = Object, { isArray } = Array, { sort } = Array.prototype;
+
+/** The indices of the rows of a list in the order of a comparator of two of them. */
+function sortedPlaces(count: number, order: (i: number, j: number) => number): number[] {
+  const places: number[] = [];
+  for (let i = 0; i < count; i++) places[i] = i;
+  apply(sort, places, [order]);
+  return places;
+}
+
+function noComparator(): never {
+  invariant(false, "Expected a comparison only where rows are compared");
+}
 
 /** Returns an object's prototype; reading that of a proxy would run its trap. */
 const prototypeOf = (object: object): unknown => types.isProxy(object) ? undefined : getPrototypeOf(object);

@@ -28,10 +28,18 @@ function changingKey(value: Value | undefined): ChangingKey | null {
   return "kind" in text && text.kind === "source" ? { at: text, hint } : null;
 }
 
+/** Numbers that are found only while a call runs, or that are too large for guards. */
+const COMPUTED: ReadonlySet<HostExpression["kind"]> = new Set([
+  "called",
+  "compared",
+  "element",
+  "ranked",
+  "shared",
+]);
+
 /** Returns whether guards can compute an index: from what exists before the call. */
 export function isPlace(index: HostExpression): boolean {
-  const { kind } = index;
-  return kind !== "called" && kind !== "element" && kind !== "shared" && operandsOf(index).every(isPlace);
+  return !COMPUTED.has(index.kind) && operandsOf(index).every(isPlace);
 }
 
 /** The element of a list so far behind an index that may differ between calls; null: the index must be known. */

@@ -27,6 +27,7 @@ import {
   type HostCall,
   type HostExpression,
   hostText,
+  isOfComparator,
 } from "../variables/host_number.ts";
 import { type ElementsExotic, type ItemValue, TensorValue } from "../variables/value.ts";
 import { NumberValue } from "../variables/number_value.ts";
@@ -156,6 +157,9 @@ export class OutputGraph {
   guard(fact: Fact): void {
     const call = fact.kind === "expression" ? callIn(fact.expression) : null;
     if (call) breakGraph("builtin", `what follows depends on ${call.text}`);
+    if (fact.kind === "expression" && isOfComparator(fact.expression)) {
+      breakGraph("symbolicNumber", "a comparator depends on what it compares");
+    }
     const key = keyOf(fact);
     if ("source" in fact && fact.source) this.rememberSource(fact.source);
     if (this.#guarded.has(key)) return;

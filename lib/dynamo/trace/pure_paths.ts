@@ -9,6 +9,7 @@ import { endOf, meetingAfter } from "../bytecode/meetings.ts";
 import { isHostMath } from "../variables/host_number.ts";
 import { chooseOnHost, numberOfTruth } from "../variables/choices.ts";
 import { mathNumbers, type Numeric } from "../variables/numbers.ts";
+import type { NumberValue } from "../variables/number_value.ts";
 import {
   type CellValue,
   constant,
@@ -97,12 +98,21 @@ export function openJump(m: Interpreter, frame: Frame, { at, value }: {
   return { at, test, ways: jump.condition === "truthy" ? [jump.target, after] : [after, jump.target] };
 }
 
-/** The ways of one branch of the program. */
+/** The element of a list at a number that differs between calls; null: the number must be known. */
+type ElementReader = (list: ObjectValue, at: NumberValue) => Value | null;
+
+/** The ways of one branch, or of one function, of the program. */
 export class PurePaths {
   #steps = 0;
   #depth = 0;
 
-  constructor(readonly m: Interpreter) {}
+  constructor(readonly m: Interpreter, readonly elementOf: ElementReader = () => null) {}
+
+  /** The result of a function that does nothing but compute it. */
+  result(callee: ObjectValue, args: readonly Value[]): Value {
+    const written = new Written(), result = this.#call(written, callee, { self: UNDEFINED, args });
+    return written.cells.size === 0 && written.properties.size === 0 ? result : refuse();
+  }
 
   /** Follows all ways of a jump and continues where they meet. */
   take(frame: Frame, jump: OpenJump): void {
@@ -296,7 +306,7 @@ export class PurePaths {
     const own = written.properties.get(object);
     if (typeof key === "string") return own?.get(key) ?? this.m.plainProperty(object, key) ?? refuse();
     if (key.kind !== "number" || own) return refuse();
-    return elementAtPlace(this.m, object, key) ?? refuse();
+    return this.elementOf(object, key) ?? elementAtPlace(this.m, object, key) ?? refuse();
   }
 
   /** Returns whether writing a property that exists is all that an assignment does. */

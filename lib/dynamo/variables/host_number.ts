@@ -10,16 +10,29 @@ import {
   type HostLeaf,
   type HostMath,
   MATH,
+  type Ranking,
   type SharedExpression,
 } from "../places.ts";
 
-export type { HostBinary, HostCall, HostElement, HostExpression, HostLeaf, HostMath, SharedExpression };
+export type {
+  HostBinary,
+  HostCall,
+  HostElement,
+  HostExpression,
+  HostLeaf,
+  HostMath,
+  Ranking,
+  SharedExpression,
+};
 
-let nextShared = 0;
+let nextShared = 0, nextRanking = 0;
 
-/** An expression as a part of others that is not repeated in each of them; null if it contains calls of builtins. */
+/**
+ * An expression as a part of others that is not repeated in each of them; null if it contains calls of builtins, or
+ * numbers that a comparator compares.
+ */
 export function shared(of: HostExpression): SharedExpression | null {
-  if (callIn(of)) return null;
+  if (callIn(of) || isOfComparator(of)) return null;
   return {
     kind: "shared",
     of,
@@ -27,6 +40,16 @@ export function shared(of: HostExpression): SharedExpression | null {
     readsElements: readsElements(of),
     parts: [...partsOf(of)],
   };
+}
+
+/** A list that each call sorts; null if each call would compute other numbers whenever it computes them. */
+export function ranking(
+  columns: readonly (readonly HostExpression[])[],
+  order: HostExpression,
+): Ranking | null {
+  const all = [...columns.flat(), order];
+  if (all.some((each) => callIn(each) !== null)) return null;
+  return { number: nextRanking++, columns, order, readsElements: all.some(readsElements) };
 }
 
 /** The expressions from which one is computed; a shared one is computed by itself. */
@@ -43,6 +66,8 @@ export function operandsOf(expression: HostExpression): readonly HostExpression[
     case "choice":
       return [expression.test, expression.whenTrue, expression.whenFalse];
     case "called":
+    case "compared":
+    case "ranked":
     case "shared":
     case "source":
     case "tensorSize":
@@ -172,6 +197,8 @@ export function hostText(
     case "called":
     case "element":
     case "shared":
+    case "ranked":
+    case "compared":
       return leaf(expression);
     case "literal":
       return typeof expression.value === "number"
@@ -200,15 +227,22 @@ export function callIn(expression: HostExpression): HostCall | null {
   return null;
 }
 
+/** Returns whether an expression has a value only where a comparator compares two elements. */
+export function isOfComparator(expression: HostExpression): boolean {
+  return expression.kind === "compared" || operandsOf(expression).some(isOfComparator);
+}
+
 /** Returns whether an expression is an integer in all calls, as far as its operators tell. */
 export function isWholeNumber(expression: HostExpression): boolean {
-  if (expression.kind === "element" || expression.kind === "choice") return expression.isWhole;
+  const { kind } = expression;
+  if (kind === "element" || kind === "choice" || kind === "ranked") return expression.isWhole;
   return expression.kind === "binary" && /^([&|^]|<<|>>>?)$/.test(expression.operator);
 }
 
 /** Returns whether an expression reads numbers in memory. */
 export function readsElements(expression: HostExpression): boolean {
   if (expression.kind === "shared") return expression.readsElements;
+  if (expression.kind === "ranked") return expression.ranking.readsElements;
   return expression.kind === "element" || operandsOf(expression).some(readsElements);
 }
 

@@ -43,6 +43,7 @@ import { assignProperty, defineOwn } from "../property_writes.ts";
 import { strictlyEqual } from "../operators.ts";
 import { settled, textOf } from "../texts.ts";
 import { arrayFrom, arrayOfLength, integerOf } from "./array_making.ts";
+import { sortedOnHost } from "../host_sorts.ts";
 import { MOST_MOVED, ofLongList, sortedLongList } from "./long_lists.ts";
 import { numberIsNaN } from "../../variables/numbers.ts";
 import { atNumbers } from "./array_positions.ts";
@@ -124,7 +125,7 @@ function sortedBy(
   const [comparator] = request.args;
   if (isMissing(comparator)) return null;
   if (!comparator || !isCallable(comparator)) return breakGraph("throws", "a comparator is not a function");
-  const sorted = sortedLongList(m, array, comparator);
+  const sorted = sortedLongList(m, array, comparator) ?? sortedOnHost(m, array, comparator);
   if (sorted) return put(sorted);
   const { length } = elementsOf(m, array), { completion } = request;
   if (length > LONGEST_SORTED) return breakGraph("builtin", "a long sort by a comparator");
