@@ -181,7 +181,8 @@ function isPlain(node: Node, attributes: GraphModule["attributes"]): boolean {
   const { op, target, meta } = node;
   if (op !== "call_function" && op !== "call_method") return false;
   if (
-    meta.onHost || meta.leaf || meta.region || meta.recomputed !== undefined || takesGradients(node) ||
+    meta.onHost || meta.leaf || meta.region || meta.gradient || meta.recomputed !== undefined ||
+    takesGradients(node) ||
     isHigherOrder(node) ||
     isNumberNode(node)
   ) {

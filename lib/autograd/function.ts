@@ -79,11 +79,7 @@ export class FunctionContext<S extends readonly (Tensor | null)[] = Tensor[]> {
       return output < 0 ? new SavedTensor(each) : new SavedTensor(each, { node, output });
     });
     context.#saved = [];
-    return {
-      nonDifferentiable: context.#nonDifferentiable,
-      dirty: context.#dirty,
-      materialize: context.#materialize,
-    };
+    return FunctionContext.settings(context);
   }
 
   /** For the node: releases the saved tensors. */
@@ -91,11 +87,18 @@ export class FunctionContext<S extends readonly (Tensor | null)[] = Tensor[]> {
     context.#kept?.forEach((each) => each?.release());
   }
 
-  /** For `apply`: the tensors without tangents of `jvp`, and whether it receives zeros. */
-  static forwardSettings(
-    context: FunctionContext,
-  ): Pick<FunctionSettings, "nonDifferentiable" | "materialize"> {
-    return { nonDifferentiable: context.#nonDifferentiable, materialize: context.#materialize };
+  /** For `apply`: the settings that `forward` has made so far. */
+  static settings(context: FunctionContext): FunctionSettings {
+    return {
+      nonDifferentiable: context.#nonDifferentiable,
+      dirty: context.#dirty,
+      materialize: context.#materialize,
+    };
+  }
+
+  /** For `apply`: the tensors that the call has saved. */
+  static savedBy(context: FunctionContext): readonly Tensor[] {
+    return context.#saved.filter((each) => each !== null);
   }
 
   /** For `apply`: releases the tensors saved for `jvp`, which has run. */
@@ -116,7 +119,7 @@ interface FunctionSettings {
 }
 
 /** The static side of a Function subclass, as `apply` uses it. */
-interface FunctionClass {
+export interface FunctionClass {
   readonly name: string;
   forward(...args: never[]): unknown;
   setupContext(context: FunctionContext<never>, inputs: never, output: never): void;
@@ -168,7 +171,8 @@ function isResult<C extends FunctionClass>(value: unknown): value is ReturnType<
   return value !== undefined;
 }
 
-function invoke(method: unknown, of: object, args: readonly unknown[]): unknown {
+/** Calls a static method of a Function. */
+export function invoke(method: unknown, of: object, args: readonly unknown[]): unknown {
   if (typeof method !== "function") throw new DynError("Expected a static method of a Function");
   return Reflect.apply(method, of, args);
 }
@@ -211,7 +215,7 @@ function applyAtLevels(
         `Expected ${results.length} tangents from ${of.name}.jvp but found ${tangents.length}`,
       );
     }
-    const { nonDifferentiable } = FunctionContext.forwardSettings(context);
+    const { nonDifferentiable } = FunctionContext.settings(context);
     const carried = results.flatMap((result, k) => {
       const found = tangents[k] ?? null;
       if (found !== null && !isTensor(found)) {
@@ -241,7 +245,7 @@ function asked(
     readonly level: ForwardMode;
   },
 ): readonly unknown[] {
-  const { materialize } = FunctionContext.forwardSettings(context);
+  const { materialize } = FunctionContext.settings(context);
   const tangents = args.map((each) => {
     if (!isTensor(each)) return null;
     const known = level.tangentOf(each), zeros = materialize && isDifferentiable(each.dtype);
@@ -333,22 +337,29 @@ function freshResults(returned: unknown, args: readonly unknown[], dirty: Readon
   return Array.isArray(returned) ? returned.map(fresh) : fresh(returned);
 }
 
-/** Applies a Function where nothing is recorded, and no level observes it: the tracer follows this in place of `apply`. */
-export function applyUnrecorded(this: FunctionClass, ...args: readonly unknown[]): unknown {
+/**
+ * Runs `forward` where no level observes it, and the history of its results, if any, is given to them later: what the
+ * tracer follows of `apply`.
+ */
+export function applyForward(
+  of: FunctionClass,
+  args: readonly unknown[],
+  needsInputGrad: readonly boolean[],
+): { readonly output: unknown; readonly context: FunctionContext } {
   const context = new FunctionContext();
-  context.needsInputGrad = args.map(() => false);
-  const returned = runForward(this, context, args), dirty = FunctionContext.dirtyOf(context);
-  checkWritten(this, returned, dirty);
-  return checked(this, freshResults(returned, args, dirty));
+  context.needsInputGrad = needsInputGrad;
+  const returned = runForward(of, context, args), dirty = FunctionContext.dirtyOf(context);
+  checkWritten(of, returned, dirty);
+  return { output: checked(of, freshResults(returned, args, dirty)), context };
 }
 
 /** The results of a call, by the positions of their gradients. */
-function resultsOf(output: unknown): readonly unknown[] {
+export function resultsOf(output: unknown): readonly unknown[] {
   return Array.isArray(output) ? output : [output];
 }
 
 /** The node of a Function call. One edge per argument of `apply`. */
-class FunctionNode extends Node {
+export class FunctionNode extends Node {
   readonly name: string;
   readonly inputs: readonly (Layout | null)[];
   override readonly ownsTemporaries = false;
@@ -358,7 +369,7 @@ class FunctionNode extends Node {
   #results: readonly (Layout | null)[] = [];
 
   constructor(
-    readonly of: FunctionClass,
+    readonly of: Pick<FunctionClass, "name" | "backward">,
     readonly context: FunctionContext,
     tensors: readonly (Tensor | null)[],
   ) {
@@ -402,26 +413,45 @@ class FunctionNode extends Node {
       return grad === null && layout && this.#settings?.materialize ? zerosOf(layout) : grad;
     });
     const returned = invoke(this.of.backward, this.of, [this.context, ...given]);
-    const list: readonly unknown[] = Array.isArray(returned) ? returned : [returned];
-    const { edges, inputs } = this, from = `from ${this.of.name}.backward`;
-    const isLacking = list.length < edges.findLastIndex((edge) => edge !== null) + 1;
-    if (isLacking || list.slice(edges.length).some((extra) => extra !== null && extra !== undefined)) {
-      throw new DynError(`Expected ${edges.length} gradients ${from} but found ${list.length}`);
-    }
-    return edges.map((edge, k) => {
-      const grad = list[k] ?? null, shape = inputs[k]?.shape;
-      if (grad === null) return null;
-      if (!isTensor(grad)) refuseValue(`tensors or null ${from}`, grad);
-      if (shape && !isBroadcast(shape, grad.shape)) {
-        throw new DynError(`Expected gradient ${k} ${from} of shape [${shape}] but found [${grad.shape}]`);
-      }
-      return edge === null ? null : grad;
+    const { edges, inputs } = this;
+    return checkedGradients(this.of.name, returned, {
+      needed: edges.map((edge) => edge !== null),
+      shapes: inputs.map((layout) => layout?.shape ?? null),
     });
   }
 
   release(): void {
     FunctionContext.release(this.context);
   }
+}
+
+/**
+ * Returns what `backward` has returned as one gradient for each argument, null for those that need none. Throws DynError
+ * for gradients that do not fit; `shapes` has null for arguments that are no tensors.
+ */
+export function checkedGradients(
+  name: string,
+  returned: unknown,
+  { needed, shapes }: {
+    readonly needed: readonly boolean[];
+    readonly shapes: readonly (readonly number[] | null)[];
+  },
+): readonly (Tensor | null)[] {
+  const list: readonly unknown[] = Array.isArray(returned) ? returned : [returned];
+  const from = `from ${name}.backward`;
+  const isLacking = list.length < needed.lastIndexOf(true) + 1;
+  if (isLacking || list.slice(needed.length).some((extra) => extra !== null && extra !== undefined)) {
+    throw new DynError(`Expected ${needed.length} gradients ${from} but found ${list.length}`);
+  }
+  return needed.map((isNeeded, k) => {
+    const grad = list[k] ?? null, shape = shapes[k];
+    if (grad === null) return null;
+    if (!isTensor(grad)) refuseValue(`tensors or null ${from}`, grad);
+    if (shape && !isBroadcast(shape, grad.shape)) {
+      throw new DynError(`Expected gradient ${k} ${from} of shape [${shape}] but found [${grad.shape}]`);
+    }
+    return isNeeded ? grad : null;
+  });
 }
 
 function zerosOf({ shape, dtype, device }: Layout): Tensor {

@@ -166,6 +166,12 @@ export class FunctionalTensor implements TensorLike {
     this.storage.updatedLast = true;
   }
 
+  /** Gives the tensor's elements, which stay as they are, another history. Only for a base. */
+  adopt(value: GraphValue): void {
+    this.storage.value = value;
+    this.#known = this.#hold(value);
+  }
+
   /** Adopts the layout of a view of itself, as in squeeze_. */
   become(view: FunctionalTensor): void {
     this.meta = view.meta;

@@ -25,6 +25,8 @@ export interface RecordedCall<T> {
    * `args`.
    */
   readonly own?: OwnGradient<T>;
+  /** The values that such a gradient reads, if they are known; else it may read any argument and result. */
+  readonly saved?: readonly T[];
 }
 
 /** Differentiates one call; `read` returns an argument or result as saved. */

@@ -6,6 +6,7 @@
  */
 import { DynError, InternalError, invariant } from "../base/errors.ts";
 import { mapTree } from "../base/tree.ts";
+import { customGradientOf } from "../graph/custom_gradient.ts";
 import { type GradientCall, gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { isContiguous, type TensorMeta } from "../graph/meta.ts";
@@ -20,7 +21,6 @@ import {
   type OpCall,
   type Results,
   type SharedMeta,
-  tensorArguments,
 } from "../ops/graph_builder.ts";
 import { findTarget } from "../ops/table.ts";
 import { specialize } from "../sym/decide.ts";
@@ -40,6 +40,8 @@ import { makeFx } from "./make_fx.ts";
 import { nodeNameOf } from "./op_node.ts";
 import { Recorder } from "./recorder.ts";
 import { overwrittenError, releasedError } from "./saved.ts";
+import { hasElements, HistoryLost, LostValue, savedBy, WatchedValue } from "./saved_values.ts";
+import { recordCustom } from "./custom_gradients.ts";
 import { callShared } from "./shared_calls.ts";
 import { isConstant, sharedOpNamed } from "./shared_ops.ts";
 import { recordTaped } from "./taped_calls.ts";
@@ -53,46 +55,6 @@ export interface ReplayedInput {
   readonly value?: GraphValue;
   readonly requiresGrad: boolean;
 }
-
-/**
- * A gradient reads a value that the tape no longer has: a backward pass has released it, or it was written in place
- * since.
- * `cause` is the error that the tape throws.
- */
-export class HistoryLost extends NotFunctional {
-  override readonly name: string = "HistoryLost";
-
-  constructor(readonly kind: "released" | "overwritten", override readonly cause: DynError) {
-    super(cause.message);
-  }
-}
-
-/** A saved value whose elements cannot be read any more; rules may still read its metadata. */
-class LostValue extends GraphValue {
-  constructor(like: GraphValue, readonly lost: () => HistoryLost) {
-    super(like.node, like.meta);
-  }
-
-  override get node(): never {
-    throw this.lost();
-  }
-}
-
-/** A saved value that reports reads of its elements. */
-class WatchedValue extends GraphValue {
-  constructor(readonly like: GraphValue, readonly read: () => void) {
-    super(like.node, like.meta);
-  }
-
-  override get node(): Node {
-    this.read();
-    return this.like.node;
-  }
-}
-
-/** Returns whether a call computes elements. */
-const hasElements = ({ outs }: RecordedCall<GraphValue>): boolean =>
-  outs.some(({ shape }) => !shape.includes(0));
 
 /** Appends the call of a random op. */
 type RandomCalls = (replay: GraphReplay, call: OpCall<GraphValue>) => Results;
@@ -155,6 +117,10 @@ export class GraphReplay {
   readonly #attributes = new Map<unknown, unknown>();
   /** Calls whose saved tensors a gradient inside the graph has released. */
   readonly #released = new Set<RecordedCall<GraphValue>>();
+  /** Whether the gradients that are being appended are recorded. */
+  #recordsPass = false;
+  /** The user-written gradient that is being replayed: the marks of its calls, and whether they are recorded. */
+  #within: { readonly shared: SharedMeta; readonly isRecorded: boolean } | null = null;
 
   constructor(
     readonly random: RandomCalls = (replay, call) => replay.builder.call(call),
@@ -192,6 +158,7 @@ export class GraphReplay {
       this.#values.set(node, this.#region(node, node.meta.region, attributes));
       return;
     }
+    if (node.meta.gradient) return this.#giveHistory(node);
     const own = Object.hasOwn(attributes, node.target) ? attributes[node.target] : undefined;
     this.#values.set(
       node,
@@ -315,10 +282,11 @@ export class GraphReplay {
       if (!versions) return watched(value);
       const at = { node: nodeNameOf(call.definition), ...versions };
       // Any of its ops may have saved the value
-      if (call.own) throw new HistoryLost("overwritten", overwrittenError(value, at));
+      if (call.own && !call.saved) throw new HistoryLost("overwritten", overwrittenError(value, at));
       return new LostValue(value, () => new HistoryLost("overwritten", overwrittenError(value, at)));
     };
-    const { tape } = this.recorder;
+    const { tape } = this.recorder, outer = this.#recordsPass;
+    this.#recordsPass = api !== this.core;
     try {
       return differentiate({
         api,
@@ -333,6 +301,8 @@ export class GraphReplay {
       if (!(error instanceof DynError) || error instanceof NotFunctional) throw error;
       // A rule must refuse when a pass reaches it, not when the program is compiled
       throw new NotFunctional(error.message);
+    } finally {
+      this.#recordsPass = outer;
     }
   }
 
@@ -420,6 +390,40 @@ export class GraphReplay {
     return this.resolve(traced.graph.output.args[0]);
   }
 
+  /** Gives the results of a call the history of its own gradient. */
+  #giveHistory(node: Node): void {
+    const call = customGradientOf(node);
+    if (!call) throw new InternalError(`Expected a call with a gradient at ${node.name}`);
+    const { gradient: { graph, written } } = call, { placeholders } = graph;
+    this.recorder.enabled = !node.meta.noGrad;
+    const results = recordCustom(this, {
+      inputs: call.inputs.map((each) => this.tensor(each)),
+      results: call.results.map((each) => this.tensor(each)),
+      saved: call.saved.map((each) => this.resolve(each)),
+      written,
+      gradient: (given) => {
+        placeholders.forEach((placeholder, at) => this.#values.set(placeholder, given[at]));
+        const { enabled } = this.recorder, { shared } = this.builder, outer = this.#within;
+        this.#within = { shared, isRecorded: this.#recordsPass };
+        this.replayAll({ graph, attributes: {} });
+        this.#within = outer;
+        this.builder.shared = shared;
+        this.recorder.enabled = enabled;
+        const found = this.resolve(graph.output.args[0]);
+        if (!Array.isArray(found)) throw new InternalError(`Expected a list of gradients in ${node.name}`);
+        return found.map((each: unknown) => isFunctional(each) ? each.value() : null);
+      },
+    });
+    this.#values.set(node, results);
+  }
+
+  /** Prepares the call of a node: its marks, and whether it is recorded. */
+  #begin(node: Node): void {
+    const { stack, noGrad } = node.meta, within = this.#within;
+    this.builder.shared = within ? { ...within.shared, stack } : sharedBy(node);
+    this.recorder.enabled = !noGrad && within?.isRecorded !== false;
+  }
+
   #region(node: Node, region: Region, attributes: Readonly<Record<string, unknown>>): unknown {
     const args = node.args.map((each) => this.resolve(each));
     this.builder.shared = sharedBy(node);
@@ -441,8 +445,7 @@ export class GraphReplay {
     if (!found) throw new DynError(`Expected an op of the table but found ${node.target}`);
     const { definition, inplace } = found;
     const args = argumentsOfNode(node, definition, (input) => this.#valueOf(input), isFunctional);
-    this.builder.shared = sharedBy(node);
-    this.recorder.enabled = !node.meta.noGrad;
+    this.#begin(node);
     const result = this.functional.call({ definition, args, inplace });
     if (node.meta.leaf && isFunctional(result)) {
       const value = result.value();
@@ -529,17 +532,6 @@ export class GraphReplay {
 /** Metadata that the replacements of a node inherit. */
 function sharedBy({ meta: { stack, recomputed } }: Node): SharedMeta {
   return { stack, partition: "forward", ...recomputed === undefined ? {} : { recomputed } };
-}
-
-/** Returns the values of a call that the tape saves. */
-function savedBy(
-  { definition: { gradient }, args, outs, own }: RecordedCall<GraphValue>,
-): GraphValue[] {
-  if (own) return [...tensorArguments(args).map(({ value }) => value), ...outs];
-  if (gradient.kind !== "rule") return [];
-  const saves: readonly string[] = gradient.saves;
-  const read = tensorArguments(args).filter(({ param }) => saves.includes(param)).map(({ value }) => value);
-  return saves.includes("out") ? [...read, ...outs] : read;
 }
 
 /** Creates a tensor without elements, of known sizes. */

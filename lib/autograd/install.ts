@@ -3,12 +3,14 @@
  * nothing.
  */
 import { installAutograd } from "../tensor/tensor.ts";
+import { giveHistory } from "./captured_function.ts";
 import { backward, gradients } from "./engine.ts";
 import { gradFnOf, record, recordInplace, registerAccumulationHook, registerHook } from "./tape.ts";
 
 installAutograd({
   record,
   recordInplace,
+  giveHistory,
   gradFnOf,
   registerHook,
   registerAccumulationHook,

@@ -15,11 +15,12 @@ import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { withoutSubclasses } from "../tensor/tensor_subclass.ts";
 import { type ApplyOptions, type Edge, fitGradient, gradientEdge, Node } from "./node.ts";
 import { SavedTensor } from "./saved.ts";
+import { CUSTOM } from "./tape_definitions.ts";
 
 /** A saved tensor argument, or one of known layout. */
 type Kept = SavedTensor | Tensor;
 
-const nodeNames = new Map<OpDefinition, string>();
+const nodeNames = new Map<OpDefinition, string>([[CUSTOM, "a custom Function"]]);
 
 /** "AddBackward0" for add. */
 export function nodeNameOf(definition: OpDefinition): string {

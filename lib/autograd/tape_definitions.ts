@@ -25,3 +25,6 @@ export const SHARED = tapeEntry("shared", "A call that other processes have a pa
 export const TAPED = tapeEntry("taped", "A call whose gradient the tape alone can take.", {
   inputs: required("tensors"),
 });
+export const CUSTOM = tapeEntry("custom", "A call with a gradient of its own.", {
+  inputs: required("tensors"),
+});

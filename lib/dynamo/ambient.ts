@@ -27,6 +27,7 @@ import { getRngState, initialSeed, manualSeed, setRngState } from "../tensor/ran
 import { breakGraph, type BreakKind } from "./break_reasons.ts";
 import type { AmbientState } from "./guards/ambient_state.ts";
 import type { ModelTable } from "./trace/builtins/table.ts";
+import { refuseLater } from "./trace/later_reads.ts";
 import { findProperty } from "./trace/objects.ts";
 import { modesOf } from "./trace/region_modes.ts";
 import { enumerableKeys } from "./trace/object_keys.ts";
@@ -177,7 +178,12 @@ export function addAmbient(table: ModelTable): void {
 }
 
 function addEntry(table: ModelTable, entry: AmbientEntry<Primitive>): void {
-  for (const fn of entry.getters) table.call(fn, (m) => constant(entry.traced(m)));
+  for (const fn of entry.getters) {
+    table.call(fn, (m) => {
+      refuseLater(m, functionLabel(fn));
+      return constant(entry.traced(m));
+    });
+  }
   for (const fn of entry.setters) table.call(fn, () => breakGraph(entry.breaks, functionLabel(fn)));
   for (const { fn, read } of entry.scopes) {
     table.call(fn, (m, request) => {

@@ -6,6 +6,7 @@ import { checkInstance, checkOneOf } from "../base/checked_input.ts";
 import { asProgram } from "../base/own_builtins.ts";
 import { DynError, noteUndone } from "../base/errors.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
+import { customGradientOf } from "./custom_gradient.ts";
 import { gradientCallOf, takesGradients } from "./gradient_call.ts";
 import { isHigherOrder, type RegionAccess, runHigherOrder } from "./higher_order.ts";
 import {
@@ -49,6 +50,17 @@ export interface Runner extends ElementAccess {
   }): readonly unknown[];
   /** Makes a tensor without history require gradients. */
   startHistory(tensor: unknown): unknown;
+  /** Gives results the history of a call with a gradient of its own. */
+  giveHistory(call: {
+    readonly name: string;
+    readonly inputs: readonly unknown[];
+    readonly results: readonly unknown[];
+    readonly saved: readonly unknown[];
+    /** The results that are inputs which the call has written to, by position. */
+    readonly written: readonly number[];
+    /** Computes gradients of the inputs from those of the results and the saved values. */
+    readonly gradient: (values: readonly unknown[]) => readonly unknown[];
+  }): void;
   /** Runs a call for which the captured program had disabled gradients. */
   withoutGradient<R>(body: () => R): R;
   /** Begins to track changes. */
@@ -179,6 +191,7 @@ export class Interpreter {
     const { runner, attributes } = this;
     const { target } = node;
     if (takesGradients(node)) return this.#gradientsOf(node);
+    if (node.meta.gradient) return this.#historyOf(node);
     const region = node.meta.region && this.#interpreterOf(node.meta.region);
     const args = node.args.map((each) => this.#argument(each));
     const kwargs = Object.entries(node.kwargs).map(([key, each]) => [key, this.#argument(each)] as const);
@@ -292,6 +305,37 @@ export class Interpreter {
         retainGraph,
         createGraph,
       });
+  }
+
+  #historyOf(node: Node): Evaluator {
+    const call = customGradientOf(node);
+    if (!call) throw new DynError(`Expected a call with a gradient at ${node.name}`);
+    const { gradient: { name, graph, written } } = call, backward = new Interpreter(graph, this.runner);
+    const [inputs, results] = [call.inputs, call.results].map((list) =>
+      list.map((each) => this.#argument(each))
+    );
+    const saved = call.saved.map((each) => {
+      const result = typeof each === "number" ? results?.[each] : undefined;
+      return result ?? this.#argument(each);
+    });
+    const values = (list: readonly Evaluator[] = [], frame: Frame) => list.map((each) => each(frame));
+    const gradient = (given: readonly unknown[]): readonly unknown[] => {
+      const found = backward.run(given);
+      if (Array.isArray(found)) return found;
+      throw new DynError(`Expected a list of gradients from ${name}`);
+    };
+    return (frame) => {
+      const own = values(results, frame);
+      this.runner.giveHistory({
+        name,
+        inputs: values(inputs, frame),
+        results: own,
+        saved: values(saved, frame),
+        written,
+        gradient,
+      });
+      return own;
+    };
   }
 
   /** Compiles an argument tree once, so that a run only fills in the values. */

@@ -108,6 +108,8 @@ export interface NodeMeta {
   turn?: "first" | "again";
   /** The graph that a node calls: its target is the name of that graph, or marks an update. */
   region?: Region;
+  /** The gradient of the results to which a node gives a history (custom_gradient.ts). */
+  gradient?: { readonly name: string; readonly graph: Graph; readonly written: readonly number[] };
 }
 
 /** One operation. */

@@ -65,6 +65,21 @@ export interface RecordedCall<T> {
   readonly results: readonly T[];
 }
 
+/** A call with a gradient of its own, as captured graphs make it. */
+export interface CapturedCall<T> {
+  /** The name of its node. */
+  readonly name: string;
+  /** The arguments that require a gradient. */
+  readonly inputs: readonly T[];
+  readonly results: readonly T[];
+  /** Tensors and sizes: further arguments of `gradient`, after the gradients of the results. */
+  readonly saved: readonly unknown[];
+  /** The results that are inputs which the call has written to, by position. */
+  readonly written: readonly number[];
+  /** Computes gradients of the inputs, null for none. */
+  readonly gradient: (values: readonly unknown[]) => readonly unknown[];
+}
+
 /** Options of a backward pass. */
 export interface BackwardOptions {
   /** Whether saved tensors stay for another backward pass; default: `createGraph`. */
@@ -86,6 +101,8 @@ export interface AutogradRuntime<T> {
     target: T,
     write: () => void,
   ): void;
+  /** Gives the results of a call the history that leads to its inputs by its gradient. */
+  giveHistory(call: CapturedCall<T>): void;
   /** The operation that created a tensor; that of a view is updated first. */
   gradFnOf(tensor: T): GradFn<T> | null;
   /** Calls `hook` with gradients of a tensor. */

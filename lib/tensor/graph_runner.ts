@@ -42,6 +42,9 @@ export const graphRunner: Runner = {
     });
   },
   startHistory: (tensor) => tensorOf(tensor).requiresGrad_(),
+  giveHistory({ inputs, results, ...call }) {
+    autograd().giveHistory({ ...call, inputs: inputs.map(tensorOf), results: results.map(tensorOf) });
+  },
   items: (tensors) => itemsOf(tensors.map(tensorOf)),
   scalar: (value) => scalarTensor(value, { dtype: "float64", device: "cpu" }),
   regions: eagerRegions,

@@ -30,7 +30,7 @@ type Conduct = "pure" | "shows" | "writes" | "anything";
 
 function conductOf(node: Node): Conduct {
   if (node.op === "get_attr" || node.op === "placeholder" || node.op === "output") return "pure";
-  if (node.op === "call_module" || isHigherOrder(node)) return "anything";
+  if (node.op === "call_module" || isHigherOrder(node) || node.meta.gradient) return "anything";
   if (node.meta.region || isNumberNode(node)) return "pure";
   if (node.target === "getitem") return "shows";
   const definition = findTarget(node.target)?.definition;

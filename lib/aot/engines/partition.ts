@@ -117,7 +117,7 @@ function partsOf(gm: GraphModule, supports: Supports): Part[] {
   const { graph } = gm, dependences = dependencesOf(gm), chosen = new Map<Node, EngineName>();
   const order = graph.nodes.filter(({ op }) => op !== "placeholder" && op !== "output" && op !== "get_attr");
   // Gradients depend on everything that the same graph computes, and addressed memory is not split
-  const isWhole = order.some((node) => takesGradients(node) || addresses(node));
+  const isWhole = order.some((node) => takesGradients(node) || node.meta.gradient || addresses(node));
   for (const node of order) {
     const [producer] = node.target === "getitem" ? node.inputs() : [];
     // Results of several tensors are unpacked in the part that computes them

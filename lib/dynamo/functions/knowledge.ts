@@ -9,7 +9,8 @@ import { isTraced, overBatch, ownHistory, unlessTraced } from "../../autograd/ba
 import { checkpoint, isCheckpointOption } from "../../autograd/checkpoint.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
 import { endTransform, flowsBeyond } from "../../autograd/beyond.ts";
-import { applyUnrecorded, Function as CustomFunction } from "../../autograd/function.ts";
+import { applyRecorded, applyUnrecorded, traceHistory } from "../../autograd/captured_function.ts";
+import { Function as CustomFunction } from "../../autograd/function.ts";
 import { passedThrough } from "../../autograd/passing.ts";
 import { grad } from "../../autograd/entry_points.ts";
 import { isDType } from "../../base/dtype.ts";
@@ -68,6 +69,7 @@ import { NO_RULES } from "./frame_rules.ts";
 import { PUSHED } from "../trace/interpreter.ts";
 import type { MachineContext } from "../trace/machine.ts";
 import { ownHistory as tracedOwnHistory, traceOverBatch, traceWhole } from "../trace/batches.ts";
+import { traceCustomGradient } from "../trace/custom_gradients.ts";
 import { traceCond, traceScan, traceWhile } from "../trace/control_flow.ts";
 import { trustAccessors } from "../trace/objects.ts";
 import { enumerableKeys } from "../trace/object_keys.ts";
@@ -167,6 +169,7 @@ function models(): ModelTable {
   made.call(callModule, tracedAs(callTraced));
   made.call(CustomFunction.apply, callFunction);
   made.call(checkLeaf, checkWritten);
+  made.call(traceHistory, traceCustomGradient);
   made.call(callNamed, tracedAs(Reflect.apply));
   made.call(prepare, prepareState);
   made.constructs(Parameter, constructParameter);
@@ -230,14 +233,14 @@ function tracedAs(fn: (...args: never[]) => unknown): BuiltinModel {
   };
 }
 
-/** Calls a function with a gradient of its own: the graph breaks where that is recorded, which only the tape does. */
+/** Calls a function with a gradient of its own. A break inside of it is one before the call. */
 const callFunction: BuiltinModel = (m, request) => {
   const isRecorded = m.gradEnabled &&
     request.args.some((each) => each.kind === "tensor" && each.requiresGrad);
   if (!isRecorded) return tracedAs(applyUnrecorded)(m, request);
-  const { self } = request,
-    name = self.kind === "object" && self.real ? functionLabel(self.real) : "a function";
-  return breakGraph("gradientState", `${name} has a gradient of its own`);
+  m.memory.refuse();
+  const then = (value: Value) => m.complete(request.completion, value);
+  return tracedAs(applyRecorded)(m, { ...request, completion: { kind: "inside", then } });
 };
 
 /** Breaks the graph where the tape refuses a write, which a function with a gradient of its own has made. */

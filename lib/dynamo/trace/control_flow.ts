@@ -17,6 +17,7 @@ import {
   appendRegionCall,
   argumentLike,
   type Arranged,
+  attributeFor,
   putTogether,
   sameArrangement,
   takeApart,
@@ -35,7 +36,13 @@ export function traceCond(m: Interpreter, request: CallRequest): CallResult {
       traceRegion(m, { callee: falseFn, args, fresh: [] }, (whenFalse) => {
         const results = common(m, whenTrue.results, whenFalse.results);
         const made = appendRegionCall(m, HIGHER_ORDER.cond, {
-          args: [condition, whenTrue.name, whenTrue.inputs, whenFalse.name, whenFalse.inputs],
+          args: [
+            condition,
+            attributeFor(m, whenTrue),
+            whenTrue.inputs,
+            attributeFor(m, whenFalse),
+            whenFalse.inputs,
+          ],
           results,
           name: "cond",
         });
@@ -62,7 +69,13 @@ export function traceWhile(m: Interpreter, request: CallRequest): CallResult {
         keepsForm(start, tensors);
         if (again(tensors)) return;
         const made = appendRegionCall(m, HIGHER_ORDER.whileLoop, {
-          args: [test.name, test.inputs, step.name, step.inputs, start.map((each) => m.output.nodeOf(each))],
+          args: [
+            attributeFor(m, test),
+            test.inputs,
+            attributeFor(m, step),
+            step.inputs,
+            start.map((each) => m.output.nodeOf(each)),
+          ],
           results: start.map(({ meta }, at) => ({ meta, requiresGrad: requires[at] ?? false })),
           name: "while_loop",
         });
@@ -100,7 +113,7 @@ export function traceScan(m: Interpreter, request: CallRequest): CallResult {
       keepsForm(start.tensors, kept);
       if (again(kept)) return;
       const made = appendRegionCall(m, HIGHER_ORDER.scan, {
-        args: [step.name, step.inputs, nodesOf(m, start), nodesOf(m, over)],
+        args: [attributeFor(m, step), step.inputs, nodesOf(m, start), nodesOf(m, over)],
         results: [
           ...start.tensors.map(({ meta }, at) => ({ meta, requiresGrad: requires[at] ?? false })),
           ...columns.map(({ meta, requiresGrad }) => ({

@@ -5,7 +5,8 @@
  */
 import { counters } from "../../base/logs.ts";
 import { NotFunctional } from "../../autograd/functional.ts";
-import { GraphReplay, HistoryLost } from "../../autograd/graph_replay.ts";
+import { GraphReplay } from "../../autograd/graph_replay.ts";
+import { HistoryLost } from "../../autograd/saved_values.ts";
 import { REGION } from "../../autograd/tape_definitions.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { hasEffect, type Node } from "../../graph/node.ts";

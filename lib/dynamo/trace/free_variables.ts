@@ -12,6 +12,7 @@ import { capturedSource } from "../source.ts";
 import { type ObjectValue, primitive, type Value } from "../variables/value.ts";
 import { cellValue, readCell, writeCell } from "./bindings.ts";
 import { builtinPrototype } from "./contents.ts";
+import { refuseLaterValue } from "./later_reads.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { privateNameOf } from "./private_members.ts";
 
@@ -86,7 +87,10 @@ function fetched(m: Interpreter, value: Value): Value {
 export function loadFree(m: Interpreter, frame: Frame, index: number): Value {
   const bound = freeBinding(m, frame, index);
   const value = bound.kind === "cell" ? readCell(m, bound) : bound;
-  if (bound.kind === "cell" && bound.place !== null) fetched(m, value);
+  if (bound.kind === "cell" && bound.place !== null) {
+    fetched(m, value);
+    refuseLaterValue(m, value, `the variable ${bound.name}`);
+  }
   return value.kind === "uninitialized" ? breakGraph("throws", "a variable is not initialised") : value;
 }
 

@@ -9,7 +9,8 @@ import { type GradientCall, gradientCallOf, takesGradients } from "../../graph/g
 import { gradientPath, lateGradient } from "../../ops/gradient_stages.ts";
 import { ComputedFrom } from "../../ops/computed_from.ts";
 import { NotFunctional } from "../../autograd/functional.ts";
-import { GraphReplay, HistoryLost, type ReplayedInput } from "../../autograd/graph_replay.ts";
+import { GraphReplay, type ReplayedInput } from "../../autograd/graph_replay.ts";
+import { HistoryLost } from "../../autograd/saved_values.ts";
 import { isContiguous } from "../../graph/meta.ts";
 import { type GraphValue, tensorArguments } from "../../ops/graph_builder.ts";
 import { type CopiedCall, CopiedCalls } from "./copied_calls.ts";

@@ -35,7 +35,7 @@ export function checkInplace(target: GraphValue, result: Inferred): void {
  * tape.
  */
 export function checkLeaf(m: Interpreter, target: GraphValue): void {
-  leaveToTape(m, target.node, "a tensor that a transform differentiates by is written to");
+  leaveToTape(m, target.node, "a view with a history of its own is written to");
   const root = shownInput(target.node, { detached: false });
   const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
   const refused = real && refusedWrite(real);
@@ -50,8 +50,8 @@ export function checkLeaf(m: Interpreter, target: GraphValue): void {
 }
 
 /**
- * Restarts the trace for a view of what a transform differentiates by, to break where that begins to refuse writes: from
- * there on the tensor exists, and the tape refuses them.
+ * Restarts the trace for a view that refuses writes, of what a transform differentiates by or a function with a gradient
+ * of its own returns, to break where that begins: from there on the tensor exists, and the tape refuses them.
  */
 export function leaveToTape(m: Interpreter, node: Node, detail: string): void {
   for (let at: Node | undefined = node; at; at = aliasesArgument(at) ? [...at.inputs()][0] : undefined) {

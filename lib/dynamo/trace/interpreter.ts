@@ -182,6 +182,8 @@ export interface Interpreter {
   readonly top: Frame;
   /** Number of frames below each function that is becoming a separate graph, the innermost last. */
   readonly regionDepths: number[];
+  /** Number of functions being traced that run later: what they read must not change until then. */
+  laterReads: number;
   /** The innermost run over a batch in progress. */
   batch: OpenBatch | null;
   /** The active frames, the top one last. */

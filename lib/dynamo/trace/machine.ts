@@ -109,6 +109,7 @@ export class Machine implements Interpreter {
   readonly laterCalls: ObjectValue[] = [];
   readonly backwards: number[] = [];
   readonly regionDepths: number[] = [];
+  laterReads = 0;
   #batch: OpenBatch | null = null;
   firstWrite = Infinity;
   readonly tensorPrototype: object = Tensor.prototype;

@@ -31,6 +31,7 @@ import { inheritsAnew } from "../variables/wrap.ts";
 import { indexOfKey } from "./element_keys.ts";
 import { growingOf, lengthOfGrowing } from "./growing_lists.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { refuseLaterProperty } from "./later_reads.ts";
 import { namespaceSlot } from "./namespaces.ts";
 import { namesElement, typedElement } from "./typed_elements.ts";
 
@@ -98,6 +99,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
     value = m.wrapper.wrap(descriptor.value, propertySource(source, key));
     object.reads.set(key, value);
   }
+  refuseLaterProperty(m, { real, key }, value);
   return { kind: "data", value, writable: descriptor.writable ?? false, ...flags };
 }
 
@@ -189,7 +191,10 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
     return element ? { kind: "value", value: element } : undefinedFound();
   }
   const known = object.reads.get(key);
-  if (known && isAsRead(object, key)) return { kind: "value", value: known };
+  if (known && isAsRead(object, key)) {
+    refuseLaterProperty(m, { real: object.real, key }, known);
+    return { kind: "value", value: known };
+  }
   let holder: ObjectValue | null = object;
   let steps = 0;
   let isAsFound = isOwnAsFound(object, key);
@@ -290,5 +295,6 @@ function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue,
   const isMethod = typeof found === "function" && holder.source?.kind === "known";
   const value = isMethod ? m.wrapper.fixed(found, place) : m.wrapper.wrap(found, place);
   object.reads.set(key, value);
+  refuseLaterProperty(m, { real, key }, value);
   return { kind: "value", value };
 }

@@ -97,8 +97,13 @@ export class OutputGraph {
   readonly begun: TensorValue[] = [];
   /** Those of transforms that have returned. */
   readonly ended: Set<Node> = new Set();
-  /** Views that transforms differentiate by, and the instructions that made them refuse writes. */
+  /**
+   * Views that refuse writes, which transforms differentiate by or functions with gradients of their own return, and the
+   * instructions that made them so.
+   */
   readonly differentiatedBy: Map<Node, number> = new Map();
+  /** Results of functions with gradients of their own that show the memory of other tensors. */
+  readonly customViews: Node[] = [];
   /** Copies that stand for tensors to differentiate with respect to: a write to one would be lost. */
   readonly copiesOfLeaves: Set<Node> = new Set();
   /** Placeholders that pass in numbers. */

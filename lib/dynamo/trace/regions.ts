@@ -33,8 +33,7 @@ export interface Arranged {
 
 /** A function as a graph. */
 interface TracedRegion {
-  /** The attribute that holds the graph. */
-  readonly name: string;
+  readonly module: GraphModule;
   /** Its inputs besides its arguments: nodes and sizes of the surrounding graph. */
   readonly inputs: readonly Argument[];
   readonly results: Arranged;
@@ -180,7 +179,7 @@ export function traceRegion(
         for (const read of reads) {
           if (read.kind === "item" && read.number && nodes.includes(read.number.node)) read.number = null;
         }
-        then({ name: attributeFor(m, made.module), inputs: made.inputs, results });
+        then({ ...made, results });
       },
     },
   });
@@ -255,7 +254,8 @@ function sizesFromOutside(graph: Graph): Sym[] {
   return [...symbolsOf(graph.nodes)].filter((symbol) => !given.has(symbol));
 }
 
-function attributeFor(m: Interpreter, module: GraphModule): string {
+/** Stores the graph of a function as an attribute; returns its name. */
+export function attributeFor(m: Interpreter, { module }: TracedRegion): string {
   const { attributes } = m.output;
   let count = 0;
   while (`region_${count}` in attributes) count++;

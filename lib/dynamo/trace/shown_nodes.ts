@@ -3,6 +3,7 @@
  * reported as distinct.
  */
 import { aliasesArgument } from "../../autograd/aliases_argument.ts";
+import { resultBefore } from "../../graph/custom_gradient.ts";
 import type { Node } from "../../graph/node.ts";
 import { findTarget } from "../../ops/table.ts";
 
@@ -21,6 +22,11 @@ export function shownInput(node: Node, views: { readonly detached: boolean }): N
 /** The node whose elements a node views: itself if it has memory of its own. */
 export function shownNode(node: Node, { detached }: { readonly detached: boolean }): Node {
   for (let at = node;;) {
+    const before = resultBefore(at);
+    if (before) {
+      at = before;
+      continue;
+    }
     const [first] = at.inputs();
     if (at.op === "placeholder" || !first) return at;
     if (at.target !== "getitem") {

@@ -14,6 +14,7 @@ import {
   type SourcePosition,
 } from "../node.ts";
 import type { GraphModule } from "../graph_module.ts";
+import type { CustomGradient } from "../custom_gradient.ts";
 import { type Codec, oneOf } from "../../sym/stored/codec.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
 import type { Symbols } from "../../sym/stored/symbols.ts";
@@ -22,10 +23,11 @@ import { nodeValue, readArgument, writeArgument } from "./values.ts";
 /** Lists of source lines. */
 export type Stacks = readonly (readonly SourcePosition[])[];
 
-/** Returns the stack of each of a graph's nodes, with those of called regions after the first call. */
+/** Returns the stack of each of a graph's nodes, with those of called regions, and of gradients, after the first call. */
 export function stacksOf({ nodes }: Graph): Stacks {
   const regions = new Set<Region>();
-  return nodes.flatMap(({ meta: { stack, region } }) => {
+  return nodes.flatMap(({ meta: { stack, region, gradient } }) => {
+    if (gradient) return [stack, ...stacksOf(gradient.graph)];
     if (!region || regions.has(region)) return [stack];
     regions.add(region);
     return [stack, ...stacksOf(region.graph)];
@@ -77,7 +79,7 @@ const PLAIN_MARKS = [
 ] as const satisfies readonly (keyof NodeMeta)[];
 
 /** All others: those that are written in another form, those that are refused, and those of joint graphs. */
-type OtherField = "value" | "stack" | "region" | "onHost" | "begins" | "taped";
+type OtherField = "value" | "stack" | "region" | "gradient" | "onHost" | "begins" | "taped";
 
 // Fails to compile when a field is added that must be serialised too
 const unwritten: Omit<NodeMeta, typeof PLAIN_MARKS[number] | OtherField> = {};
@@ -137,6 +139,11 @@ export function writeGraph(
       if (mark !== undefined) written[key] = mark;
     }
     if (meta.region) written["region"] = regionForm(meta.region);
+    if (meta.gradient) {
+      const { name, graph, written: targets, ...others } = meta.gradient;
+      others satisfies Record<string, never>;
+      written["gradient"] = { name, graph: writeGraph(graph, symbols), written: targets };
+    }
     numbers.set(node, number);
     return written;
   });
@@ -171,6 +178,14 @@ function readNodes(form: Plain, symbols: Symbols, stacks: Iterator<readonly Sour
     regions.push(region);
     return region;
   };
+  const gradientOf = (given: Plain): CustomGradient => {
+    const { name = null, graph = null, written } = recordIn(given);
+    return {
+      name: textIn(name),
+      graph: readNodes(graph, symbols, stacks),
+      written: listIn(written).map(numberIn),
+    };
+  };
   const byNumber = {
     numberOf(node: Node): number {
       throw new DamagedForm(`Expected nodes to be read but found ${node.name} to be written`);
@@ -197,6 +212,7 @@ function readNodes(form: Plain, symbols: Symbols, stacks: Iterator<readonly Sour
       ...fields.ofPass ? { ofPass: true } : {},
       ...fields.turn === undefined ? {} : { turn: turn.read(fields.turn, symbols) },
       ...fields.region === undefined ? {} : { region: regionOf(fields.region) },
+      ...fields.gradient === undefined ? {} : { gradient: gradientOf(fields.gradient) },
     };
     if (!isArguments(args) || !isKeywords(kwargs)) throw new DamagedForm("Expected arguments of a node");
     const op = opcode.read(fields.op ?? null, symbols);

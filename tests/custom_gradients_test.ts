@@ -1,0 +1,175 @@
+/** Functions with gradients of their own inside compiled functions. */
+import { assertEquals, assertMatch } from "@std/assert";
+import { autograd, compile, compiler, manualSeed, rand, randn, type Tensor, tensor } from "../mod.ts";
+import { apart, whole } from "./programs/custom_gradients.ts";
+import { register, registerUnbroken } from "./support/programs.ts";
+import { randomNumbers, TAKES_ALL, testSeed } from "./support/sampling.ts";
+import "./support/turns/programs.ts";
+
+register(whole, ["eager", "aot_eager", "inductor"], [3, 7, 12, 20]);
+registerUnbroken(whole);
+register(apart, ["eager", "aot_eager"]);
+
+type Context = autograd.FunctionContext;
+type Choice = (tensors: readonly Tensor[]) => Tensor;
+
+const UNARY: readonly ((x: Tensor) => Tensor)[] = [
+  (x) => x.sin(),
+  (x) => x.tanh(),
+  (x) => x.square(),
+  (x) => x.clamp(-1, 1),
+  (x) => x.mul(0.5),
+];
+const BINARY: readonly ((a: Tensor, b: Tensor) => Tensor)[] = [
+  (a, b) => a.mul(b),
+  (a, b) => a.add(b),
+  (a, b) => a.sub(b),
+  (a, b) => a.maximum(b),
+];
+
+/** A function of two tensors with two results and a gradient that has nothing to do with it, and a program with it. */
+function generated(
+  seed: number,
+): { readonly run: (a: Tensor, b: Tensor) => Tensor; readonly requires: boolean[] } {
+  const random = randomNumbers(seed);
+  for (let k = 0; k < 8; k++) random();
+  const below = (count: number) => Math.floor(random() * count);
+  const oneOf = <T>(list: readonly [T, ...T[]] | readonly T[]): T => list[below(list.length)]!;
+  const choice = (count: number): Choice => {
+    const made = Array.from({ length: count }, (_, at): Choice => (tensors) => tensors[at]!);
+    const one = oneOf(made), other = oneOf(made), unary = oneOf(UNARY), binary = oneOf(BINARY);
+    return oneOf<Choice>([one, (all) => unary(one(all)), (all) => binary(one(all), other(all))]);
+  };
+  const hidden = choice(2),
+    outs = [choice(3), choice(3)].map((each, k): Choice => k === 0 ? (all) => each(all).mul(1.5) : each);
+  const saves = [choice(5), choice(5)], gradients = [choice(4), choice(4)];
+  const skips = oneOf([null, 0, 1]), marks = random() < 0.2;
+  class Generated extends autograd.Function {
+    static override forward(
+      context: Context,
+      a: Tensor,
+      b: Tensor,
+      by: number,
+    ): readonly (Tensor | number)[] {
+      const own = [a, b, hidden([a, b])], found = outs.map((out) => out(own));
+      context.saveForBackward(...saves.map((save) => save([...own, ...found])));
+      context["by"] = by;
+      if (marks) context.markNonDifferentiable(found[1]!);
+      return [...found, by];
+    }
+    static override backward(context: Context, g: Tensor, h: Tensor): readonly (Tensor | null)[] {
+      const found = gradients.map((each, k) =>
+        k === skips ? null : g.mul(each([g, h, ...context.savedTensors])).mul(Number(context["by"]))
+      );
+      return [...found, null];
+    }
+  }
+  const before = oneOf(UNARY), after = oneOf(UNARY), second = random() < 0.3, both = random() < 0.7;
+  return {
+    requires: oneOf([[true, true], [true, false], [false, true]]),
+    run(a, b) {
+      const [first, other] = Generated.apply(before(a), b, 0.5);
+      if (typeof first !== "object" || typeof other !== "object") return a;
+      const loss = both ? after(first).sum().add(other.sum()) : after(first).sum();
+      const asked = [a, b].filter((each) => each.requiresGrad);
+      if (!second) return loss;
+      const slopes = autograd.grad(loss, asked, null, { createGraph: true, allowUnused: true });
+      return slopes.reduce((sum: Tensor, each) => each ? sum.add(each.square().sum()) : sum, loss);
+    },
+  };
+}
+
+Deno.test("generated functions have the gradients that they have uncompiled, to the bit", () => {
+  const count = TAKES_ALL ? 200 : 6, seed = testSeed();
+  for (let k = 0; k < count; k++) {
+    const { run, requires } = generated(seed + k);
+    const outcome = (fn: typeof run) => {
+      manualSeed(seed + k);
+      const given = requires.map((requiresGrad) => randn([3, 4], { dtype: "float64", requiresGrad }));
+      const [a, b] = given;
+      try {
+        const loss = fn(a!, b!);
+        if (loss.requiresGrad) loss.backward();
+        return [loss.tolist(), given.map((each) => each.grad?.tolist() ?? null)];
+      } catch (error) {
+        return error instanceof Error ? error.message : error;
+      }
+    };
+    compiler.reset();
+    assertEquals(outcome(compile(run, { backend: "aot_eager" })), outcome(run), `seed ${seed + k}`);
+  }
+});
+
+/** Twice the cosine in a way that computes its square only in the gradient. */
+class Custom extends autograd.Function {
+  static override forward(context: Context, x: Tensor): Tensor {
+    context.saveForBackward(x);
+    return x.cos();
+  }
+  static override backward({ savedTensors: [x] }: Context, grad: Tensor): Tensor {
+    return x ? grad.mul(x.square()) : grad;
+  }
+}
+
+Deno.test("the joint graph contains the written gradient, and saves what that reads", () => {
+  const targets: string[][] = [];
+  const note = (gm: { graph: { nodes: readonly { op: string; target: string }[] } }) => {
+    targets.push(gm.graph.nodes.filter(({ op }) => op.startsWith("call")).map(({ target }) => target));
+  };
+  const backend = compiler.aotAutograd({
+    fwCompiler: (gm) => (note(gm), (...args) => gm.forward(...args)),
+    bwCompiler: (gm) => (note(gm), (...args) => gm.forward(...args)),
+  });
+  const x = tensor([0.5, 2], { requiresGrad: true });
+  compile((each: Tensor) => Custom.apply(each), { backend, fullgraph: true })(x).sum().backward();
+  assertEquals(targets, [["cos"], ["square", "mul"]]);
+  assertEquals(x.grad?.tolist(), [0.25, 4]);
+});
+
+Deno.test("captured graphs have the written gradient at the node that gives the results their history", () => {
+  const found = compiler.explain((x: Tensor) => Custom.apply(x).sum())(
+    tensor([1, 2], { requiresGrad: true }),
+  );
+  assertEquals([found.graphCount, found.graphBreakCount, found.opCount], [1, 0, 4]);
+  const nodes = found.graphs[0]?.graph.nodes ?? [], given = nodes.find(({ meta }) => meta.gradient);
+  const [, ...operations] = nodes.map(({ target }) => target);
+  assertEquals(operations, ["cos", "autograd.function", "getitem", "sum", "output"]);
+  const { name, graph } = given?.meta.gradient ?? {};
+  assertEquals(name, "Custom");
+  assertEquals(graph?.nodes.map(({ op, target }) => op === "placeholder" ? op : target), [
+    "placeholder",
+    "placeholder",
+    "square",
+    "mul",
+    "output",
+  ]);
+});
+
+Deno.test("explanations say why a gradient is computed outside of the graph", () => {
+  const settings = { factor: 2 }, held = tensor([3]);
+  const random = (grad: Tensor) => grad.mul(rand(grad.shape));
+  const reasons: readonly (readonly [RegExp, (grad: Tensor, x: Tensor) => Tensor])[] = [
+    [/reads the property factor, which may change/, (grad) => grad.mul(settings.factor)],
+    [/reads isGradEnabled, which may change/, (grad) => autograd.isGradEnabled() ? grad : grad.neg()],
+    [/reads a tensor that it has not saved/, (grad) => grad.mul(held)],
+    [/random numbers in a gradient/, random],
+    [/a change of settings|a change of an object/, (grad) => (settings.factor = 2, grad)],
+    [/inside of a branch, loop or gradient/, (grad, x) => Custom.apply(x.mul(grad))],
+  ];
+  for (const [reason, gradient] of reasons) {
+    class Explained extends autograd.Function {
+      static override forward(context: Context, x: Tensor): Tensor {
+        context.saveForBackward(x);
+        return x.sin();
+      }
+      static override backward({ savedTensors: [x] }: Context, grad: Tensor): Tensor {
+        return gradient(grad, x ?? grad);
+      }
+    }
+    const { breakReasons } = compiler.explain((x: Tensor) => Explained.apply(x.mul(2)).mul(3))(
+      tensor([1], { requiresGrad: true }),
+    );
+    assertEquals(breakReasons.length, 1);
+    assertMatch(`${breakReasons[0]?.explanation}`, reason);
+  }
+});
