@@ -11,6 +11,7 @@ import { type Decider, mul, type Sym, symbol } from "../lib/sym/expr.ts";
 /** Ops over plain numbers, so that graphs can be tested without tensors. */
 const numbers: Runner = {
   startHistory: (value) => value,
+  giveHistory() {},
   withoutGradient: (body) => body(),
   gradients: () => [],
   begin: () => ({ willWrite() {}, rollBack: () => true }),
