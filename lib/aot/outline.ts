@@ -15,6 +15,7 @@ import {
   isList,
   isRecord,
   mapNodes,
+  mapOperands,
   Node,
   type NodeValue,
   type Region,
@@ -459,8 +460,8 @@ function withRegions(
   const moved = (argument: Argument) => mapNodes(argument, (node) => copyOf(copies, node));
   const copy = (node: Node) => {
     const { op, target, name, meta } = node;
-    const kwargs = Object.fromEntries(Object.entries(node.kwargs).map(([key, each]) => [key, moved(each)]));
-    copies.set(node, result.create(op, target, { name, args: node.args.map(moved), kwargs, meta }));
+    const operands = mapOperands(node, (each) => copyOf(copies, each));
+    copies.set(node, result.create(op, target, { ...operands, name, meta }));
   };
   const held = new Map<NumberTable, Node>();
   const heldTable = (table: NumberTable): Node => {
@@ -472,6 +473,7 @@ function withRegions(
     held.set(table, made);
     return made;
   };
+  const isReady = (each: Node) => each.inputs().values().every((input) => copies.has(input));
   // Late writes in the middle of a piece, whose results exist at its end
   let waiting: Node[] = [];
   for (const node of graph.nodes) {
@@ -495,8 +497,11 @@ function withRegions(
         );
       }
     }
-    if (!inside.has(node)) waiting.push(node);
-    const isReady = (each: Node) => [...each.inputs()].every((input) => copies.has(input));
+    if (!inside.has(node)) {
+      if (waiting.length === 0 && isReady(node)) copy(node);
+      else waiting.push(node);
+    }
+    if (waiting.length === 0) continue;
     waiting.filter(isReady).forEach(copy);
     waiting = waiting.filter((each) => !copies.has(each));
   }

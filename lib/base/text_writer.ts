@@ -12,11 +12,14 @@ export class TextWriter {
   /** Adds lines at the current level; text with newlines is split and every part is indented. */
   line(...texts: readonly string[]): this {
     for (const text of texts) {
-      for (const part of text.split("\n")) {
-        this.#lines.push(part === "" ? "" : "  ".repeat(this.#level) + part);
-      }
+      if (text.includes("\n")) { for (const part of text.split("\n")) this.#add(part); }
+      else this.#add(text);
     }
     return this;
+  }
+
+  #add(line: string): void {
+    this.#lines.push(line === "" ? "" : "  ".repeat(this.#level) + line);
   }
 
   /** Adds an empty line, unless the text is empty or already ends in one. */

@@ -77,12 +77,11 @@ function firstPlaces(kernel: Kernel, step: number): Map<BufferId, number> {
   const found = new Map<BufferId, number>(), others = new Set(usesOf(kernel).written);
   const see = (buffer: BufferId, place: number) =>
     void found.set(buffer, Math.min(found.get(buffer) ?? Infinity, place));
-  const visit = ({ body }: LoopKernel): void => {
-    for (const [buffer, place] of readFrom(body)) {
+  const visit = ({ body }: LoopKernel): void =>
+    visitReads(body, (buffer, place) => {
       if (place === null) others.add(buffer);
       else see(buffer, place);
-    }
-  };
+    });
   if (kernel.kind === "loops") visit(kernel);
   else {
     for (const { buffer, offset } of kernel.inputs) see(buffer, leastOf(offset));
@@ -93,7 +92,7 @@ function firstPlaces(kernel: Kernel, step: number): Map<BufferId, number> {
 }
 
 /** The least offset at which statements read each buffer; null if they use the buffer in other ways. */
-const readFrom = cachedBufferAnalysis((body) => {
+const visitReads = cachedBufferAnalysis((body) => {
   const found = new Map<BufferId, number | null>();
   const see = (buffer: BufferId, place: number | null): void => {
     const known = found.get(buffer) ?? Infinity;

@@ -249,7 +249,8 @@ export class Graph {
     } = {},
   ): Node {
     optionsOf("a node", options, ["args", "kwargs", "name", "meta", "before"]);
-    const meta: NodeMeta = { value: { kind: "unknown" }, stack: [], ...options.meta };
+    const { value = { kind: "unknown" }, stack = [] } = options.meta ?? {};
+    const meta: NodeMeta = { ...options.meta, value, stack };
     const name = this.#names.unique(options.name ?? target);
     const node = new Node(this, name, op, target, options.args ?? [], options.kwargs ?? {}, meta);
     const before = options.before ?? this.#place;
@@ -352,9 +353,12 @@ export class Graph {
 
   /** Removes nodes whose values are unused, except inputs, the output and nodes for which `keep` is true. */
   eliminateDeadCode(keep: (node: Node) => boolean = hasEffect): boolean {
-    const dead = new Set<Node>();
-    for (const node of [...this.#nodes].reverse()) {
-      if (node.op === "placeholder" || node.op === "output" || keep(node) || node.users.size > 0) continue;
+    const dead = new Set<Node>(), nodes = this.#nodes;
+    for (let at = nodes.length - 1; at >= 0; at--) {
+      const node = nodes[at];
+      if (!node || node.op === "placeholder" || node.op === "output" || node.users.size > 0 || keep(node)) {
+        continue;
+      }
       node.args = [];
       node.kwargs = {};
       dead.add(node);

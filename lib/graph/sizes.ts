@@ -92,7 +92,9 @@ export function sizeBindings(graph: Graph): SizeBinding[] {
 
 /** Returns whether a layout mentions no symbols. */
 const isKnown = ({ shape, strides, offset }: TensorMeta): boolean =>
-  typeof offset === "number" && [shape, strides].every((each) => each.every((d) => typeof d === "number"));
+  typeof offset === "number" && shape.every(isNumber) && strides.every(isNumber);
+
+const isNumber = (d: Dim): boolean => typeof d === "number";
 
 /** Reads one binding in a call. */
 export function readBinding({ input, part, symbol }: SizeBinding, args: readonly unknown[]): number {
@@ -138,8 +140,10 @@ export function symbolsIn(argument: Argument, into: Set<Sym>): void {
   // Most arguments are nodes and numbers, of which large graphs have many
   if (typeof argument !== "object" || argument === null || argument instanceof Node) return;
   if (argument instanceof Sym) freeSymbols(argument, into);
-  else if (isList(argument)) argument.forEach((each) => symbolsIn(each, into));
-  else if (isRecord(argument)) Object.values(argument).forEach((each) => symbolsIn(each, into));
+  else if (isList(argument)) { for (let at = 0; at < argument.length; at++) symbolsIn(argument[at], into); }
+  else if (isRecord(argument)) {
+    for (const each of Object.values(argument)) symbolsIn(each, into);
+  }
 }
 
 function isSized(value: unknown): value is SizedValue {

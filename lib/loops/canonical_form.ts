@@ -103,25 +103,35 @@ export function cachedRewrite(
   };
 }
 
-/** Returns a cached version of an analysis of buffers: it runs once for equivalent statements. */
+/**
+ * Returns a cached version of an analysis of buffers: it runs once for equivalent statements. The result is passed to
+ * `visit`, buffer by buffer.
+ */
 export function cachedBufferAnalysis<T>(
   find: (body: Body) => ReadonlyMap<BufferId, T>,
-): (body: Body) => ReadonlyMap<BufferId, T> {
+): (body: Body, visit: (id: BufferId, result: T) => void) => void {
   /** Results by the places of buffers in canonical forms. */
-  const firsts = new WeakMap<object, readonly (readonly [at: number, id: BufferId, result: T])[]>();
-  return (body) => {
+  const firsts = new WeakMap<object, readonly PlacedResult<T>[]>();
+  return (body, visit) => {
     const canonical = known.get(body), first = canonical && firsts.get(canonical.kind);
     if (first) {
-      const found = new Map<BufferId, T>();
-      for (const [at, id, each] of first) found.set(canonical.buffers[at] ?? id, each);
-      return found;
+      for (const { at, id, result } of first) visit(canonical.buffers[at] ?? id, result);
+      return;
     }
     const found = find(body);
     if (canonical) {
-      firsts.set(canonical.kind, [...found].map(([id, each]) => [canonical.buffers.indexOf(id), id, each]));
+      const placed = Array.from(found, ([id, result]) => ({ at: canonical.buffers.indexOf(id), id, result }));
+      firsts.set(canonical.kind, placed);
     }
-    return found;
+    for (const [id, result] of found) visit(id, result);
   };
+}
+
+/** The result of an analysis for one buffer, and the buffer's place in the canonical form. */
+interface PlacedResult<T> {
+  readonly at: number;
+  readonly id: BufferId;
+  readonly result: T;
 }
 
 /** The same for an analysis that does not depend on buffers. */

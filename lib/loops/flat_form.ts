@@ -29,15 +29,20 @@ function unasked(): never {
  */
 export function flatForm(kernel: Kernel, dtypeOf: (id: BufferId) => DType | undefined): string | null {
   if (kernel.kind !== "loops" || kernel.blocks || kernel.workgroup !== undefined) return null;
-  const { team } = kernel, buffers = textsOf(kernel.body), [text] = buffers.values();
-  return text === undefined ? null : [team, ...[...buffers.keys()].map(dtypeOf), text].join("\n");
+  const types: (DType | undefined)[] = [];
+  let text: string | null = null;
+  visitTexts(kernel.body, (id, each) => {
+    types.push(dtypeOf(id));
+    text = each;
+  });
+  return text === null ? null : [kernel.team, ...types, text].join("\n");
 }
 
 /**
  * The buffers of statements in order of appearance, each with the text of the statements over their numbers; none
  * without such a text.
  */
-const textsOf = cachedBufferAnalysis((given) => {
+const visitTexts = cachedBufferAnalysis((given) => {
   const body = ofAnyLength(given), buffers: BufferId[] = [];
   if (body === null || !isClosed(body)) return new Map<BufferId, string>();
   const text = printKernel({ kind: "loops", name: "", body, origins: [] }).replace(/\bb(\d+)\b/g, (_, id) => {

@@ -24,7 +24,7 @@ export function usesOf(kernel: Kernel): Uses {
 }
 
 /** The buffers that statements mention, and whether they write them. */
-const mentionsOf = cachedBufferAnalysis((body) => {
+const visitMentions = cachedBufferAnalysis((body) => {
   const found = new Map<BufferId, boolean>();
   const visit = (list: readonly Statement[]): void => {
     for (const s of list) {
@@ -44,12 +44,11 @@ const mentionsOf = cachedBufferAnalysis((body) => {
 
 function findUses(kernel: Kernel): Uses {
   const all = new Set<BufferId>(), written = new Set<BufferId>();
-  const visit = (body: readonly Statement[]) => {
-    for (const [id, isWritten] of mentionsOf(body)) {
-      all.add(id);
-      if (isWritten) written.add(id);
-    }
+  const add = (id: BufferId, isWritten: boolean) => {
+    all.add(id);
+    if (isWritten) written.add(id);
   };
+  const visit = (body: readonly Statement[]) => visitMentions(body, add);
   if (kernel.kind === "loops") {
     visit(kernel.body);
     const { rows = [] } = kernel, isWritten = rows[0]?.map((id) => written.has(id)) ?? [];
@@ -67,8 +66,8 @@ function findUses(kernel: Kernel): Uses {
         if (role?.kind === "input" && role.written) written.add(view.buffer);
       }
     }
-    for (const view of [...kernel.inputs, ...kernel.outputs]) all.add(view.buffer);
-    for (const view of kernel.outputs) written.add(view.buffer);
+    for (const { buffer } of kernel.inputs) all.add(buffer);
+    for (const { buffer } of kernel.outputs) add(buffer, true);
     visit(kernel.epilogue?.body ?? []);
     for (const { nest } of kernel.prologues ?? []) visit(nest.body);
     if (kernel.weights) {

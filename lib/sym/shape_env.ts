@@ -212,18 +212,15 @@ export class ShapeEnv implements Decider, UnbackedDecider {
       const strides = hint.strides.map((stride) => stride <= 1 ? stride : this.createUnbacked([0, Infinity]));
       return { shape, strides, offset: hint.offset };
     }
+    const dynamic = shape.some((size) => typeof size !== "number");
+    if (!dynamic) return { shape, strides: hint.strides, offset: hint.offset };
     const strides: (Dim | undefined)[] = hint.strides.map((stride) => stride <= 1 ? stride : undefined);
     const order = [...hint.strides.keys()].sort((a, b) =>
       (hint.strides[a] ?? 0) - (hint.strides[b] ?? 0) || b - a
     );
-    const dynamic = shape.some((size) => typeof size !== "number");
     for (const dim of order) {
       const stride = hint.strides[dim] ?? 0;
       if (strides[dim] !== undefined) continue;
-      if (!dynamic) {
-        strides[dim] = stride;
-        continue;
-      }
       const inner = order.find((other) =>
         other !== dim && strides[other] !== undefined &&
         (hint.strides[other] ?? 0) * (hint.shape[other] ?? 0) === stride

@@ -41,10 +41,11 @@ export function isChanged(object: ObjectValue): boolean {
     return exotic.begun !== undefined && (exotic.begun.taken > 0 || exotic.begun.isOver);
   }
   if (exotic.kind !== "array") return false;
-  const { added = [], replaced = [] } = exotic.growing ?? {};
-  return added.length + replaced.length > 0 || isShortened(exotic.growing) ||
-    exotic.elements.length !== exotic.originals.length ||
-    exotic.elements.some((e, i) => e !== exotic.originals[i]);
+  const { growing, elements, originals } = exotic;
+  if (growing && (growing.added.length > 0 || growing.replaced.length > 0 || isShortened(growing))) {
+    return true;
+  }
+  return elements.length !== originals.length || elements.some((e, i) => e !== originals[i]);
 }
 
 const isShortened = (list: GrowingList | null): boolean => list !== null && list.dropped + list.popped > 0;

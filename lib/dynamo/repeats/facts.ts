@@ -24,18 +24,13 @@ interface Passages {
   /** Names of places. */
   readonly starts: ReadonlySet<string>;
   readonly own: ReadonlySet<object>;
-  /** The sources that have been decided. */
-  readonly leading: Map<Source, boolean>;
 }
 
 /** Returns whether a source leads through one of some places or objects. */
 export function leadsThrough(source: Source, through: Passages): boolean {
-  const { starts, own, leading } = through, known = leading.get(source);
-  if (known !== undefined) return known;
-  const leads = starts.has(source.name) || (source.kind === "known" && own.has(source.object)) ||
+  const { starts, own } = through;
+  return starts.has(source.name) || (source.kind === "known" && own.has(source.object)) ||
     ("base" in source && leadsThrough(source.base, through));
-  leading.set(source, leads);
-  return leads;
 }
 
 /** Maps places of the subject of one call to those of another. */

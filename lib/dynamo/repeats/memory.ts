@@ -19,7 +19,6 @@ import { counters, logs } from "../../base/logs.ts";
 import { appendCall, type TracedUpdate } from "../../graph/captured_module.ts";
 import { type Argument, mapNodes, type Node, writtenBy } from "../../graph/node.ts";
 import { sameModes } from "../../tensor/modes.ts";
-import type { DistinctFact, Guard } from "../guards/guard.ts";
 import type { Source } from "../source.ts";
 import type { CallMemory, Frame, Interpreter } from "../trace/interpreter.ts";
 import { newArray } from "../trace/contents.ts";
@@ -43,6 +42,7 @@ import {
 import { leadsThrough, MovedPlaces, type PlacedFact, relyOnMoved } from "./facts.ts";
 import { counterparts, formOf, type IsRead, type ObjectForm, objectsFrom } from "./forms.ts";
 import { propertiesOnce } from "../disk_cache/shapes.ts";
+import { PlacedGuards } from "./placed_guards.ts";
 import { reachable } from "./reach.ts";
 import { updateRegion } from "./update_regions.ts";
 
@@ -88,6 +88,7 @@ export class RepeatedCalls implements CallMemory {
   readonly #open: OpenCall[] = [];
   /** By the class of the module, then by the function. */
   readonly #known = new Map<object, Map<object, readonly Known[]>>();
+  readonly #guards = new PlacedGuards();
 
   constructor(readonly plan: RepeatPlan) {}
 
@@ -157,7 +158,7 @@ export class RepeatedCalls implements CallMemory {
     if (updates ? call.subject.self !== subject.self : call.putAway !== putAway(m)) return null;
     const nodes = fitting(m, call, subject);
     if (!nodes) return null;
-    if (known.prepared === undefined) known.prepared = prepare(m, call);
+    if (known.prepared === undefined) known.prepared = this.#prepare(m, call);
     const { prepared } = known, propertiesOf = propertiesOnce();
     const objects = prepared && objectsFrom(moved.map(({ real }) => real), propertiesOf);
     const form = objects && formOf(objects, prepared.isRead, propertiesOf);
@@ -182,6 +183,11 @@ export class RepeatedCalls implements CallMemory {
     if (prepared.update) appendUpdate(m, prepared.update, nodes);
     else append(m, call, nodes);
     return valueOf(m, call.gave, places, nodes);
+  }
+
+  #prepare(m: Interpreter, call: RecordedCall): Prepared | null {
+    this.#guards.enter(m.output.guards);
+    return prepare(m, call, this.#guards);
   }
 }
 
@@ -208,11 +214,11 @@ function fitting(m: Interpreter, { given }: RecordedCall, subject: Subject): Map
 }
 
 /** Determines what the trace relied on about a call's module, and what else the call may have read. */
-function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
-  const { subject: { moved, updates }, roots, given } = call,
-    objects = objectsFrom(moved.map(({ real }) => real)),
-    guards = m.output.guards.slice(0, call.guards);
-  const isRead = objects && readsOf(m, objects, guards), form = isRead && formOf(objects, isRead);
+function prepare(m: Interpreter, call: RecordedCall, guards: PlacedGuards): Prepared | null {
+  const { subject: { moved, updates }, roots, given, guards: count } = call,
+    objects = objectsFrom(moved.map(({ real }) => real));
+  const isRead = objects && readsOf(m, objects, (name) => guards.propertiesOf(name, count)),
+    form = isRead && formOf(objects, isRead);
   if (!form) return null;
   const own = new Set(form.objects), starts = new Set(moved.map(({ source }) => source.name));
   const passed = given.flatMap((each) => each.kind === "same" && each.value.real ? [each.value.real] : []);
@@ -220,8 +226,7 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
     ? new Set<object>()
     : reachable([...roots, ...passed, ...form.identities], m.wrapper);
   if (!outside) return null;
-  const through = { starts, own, leading: new Map<Source, boolean>() };
-  const isOwn = (source: Source | null) => source !== null && leadsThrough(source, through);
+  const isOwn = (source: Source | null) => source !== null && leadsThrough(source, { starts, own });
   const met = form.objects.flatMap((object) => m.wrapper.find(object) ?? []);
   const strays = new Set(met.flatMap(({ source, real }) => real && !isOwn(source) ? [real] : []));
   if (
@@ -229,12 +234,8 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
   ) {
     return null;
   }
-  const facts: PlacedFact[] = [], distinct = new Set<DistinctFact>();
-  for (const { fact } of guards) {
-    if (fact.kind === "distinct") distinct.add(fact);
-    else if ("source" in fact && isOwn(fact.source)) facts.push(fact);
-  }
-  if (distinct.values().some(({ members, others }) => [...members, ...others].some(isOwn))) return null;
+  if (guards.distinguishes(isOwn, count)) return null;
+  const facts = guards.behind(starts, own, count);
   const places = new Set(facts.map((fact) => (fact.kind === "same" ? fact.other : fact.source).name));
   const realAt = new Map<string, object>();
   for (const list of [m.wrapper.objects, m.wrapper.tensors]) {
@@ -249,18 +250,16 @@ function prepare(m: Interpreter, call: RecordedCall): Prepared | null {
 }
 
 /** Returns the properties of objects that guards concern: a trace that reads a primitive has a guard on it. */
-function readsOf({ wrapper }: Interpreter, objects: readonly object[], guards: readonly Guard[]): IsRead {
-  const names = objects.map((object) => wrapper.find(object)?.source?.name ?? null);
-  const read = new Map(names.map((name) => [name, new Set<string | symbol>()]));
-  for (const { fact } of guards) {
-    if ("source" in fact && fact.source.kind === "property") {
-      read.get(fact.source.base.name)?.add(fact.source.key);
-    }
-  }
-  return (at, key) => {
-    const name = names[at] ?? null;
-    return name !== null && read.get(name)?.has(key) === true;
-  };
+function readsOf(
+  { wrapper }: Interpreter,
+  objects: readonly object[],
+  guarded: (name: string) => ReadonlySet<string | symbol>,
+): IsRead {
+  const read = objects.map((object) => {
+    const source = wrapper.find(object)?.source;
+    return source ? guarded(source.name) : null;
+  });
+  return (at, key) => read[at]?.has(key) === true;
 }
 
 /** Finds the tensors that a call reads besides its arguments; returns false if one does not exist. */

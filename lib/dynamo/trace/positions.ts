@@ -30,7 +30,9 @@ export function positionOf(code: CodeObject, pc: number): SourcePosition {
 
 /** Positions of all user frames, innermost last. */
 export function positionsOf(frames: readonly Frame[]): readonly SourcePosition[] {
-  return frames.filter((f) => !f.internal).map((f) => positionOf(f.code, f.pc));
+  const found: SourcePosition[] = [];
+  for (const { internal, code, pc } of frames) if (!internal) found.push(positionOf(code, pc));
+  return found;
 }
 
 /** The same as user frames, innermost first, for errors and reasons. */

@@ -7,7 +7,6 @@
  */
 import { isComplex } from "../../base/dtype.ts";
 import { InternalError, invariant } from "../../base/errors.ts";
-import { sameList } from "../../base/lists.ts";
 import { elementCount, type TensorMeta } from "../../graph/meta.ts";
 import { type Argument, type Graph, isList, isUpdate, Node, type NodeValue } from "../../graph/node.ts";
 import { hintOf, provablyEqual } from "../../sym/decide.ts";
@@ -102,13 +101,11 @@ export class GraphContract {
 
   #call(node: Node): void {
     invariant(node.op === "call_function", `Expected calls of ops but found the ${node.op} ${node.name}`);
-    const inputs = node.inputs(), stamp: unknown[] = [node.args, node.kwargs, node.meta.value];
-    for (const input of inputs) stamp.push(input.meta.value);
     const known = this.#verified.get(node);
-    if (known && sameList(stamp, known)) return;
+    if (known && isStampOf(node, known)) return;
     invariant(
       node.target === "viewAsReal" || node.meta.region !== undefined || node.target === "getitem" ||
-        ![...inputs].some(isComplexNode),
+        !node.inputs().values().some(isComplexNode),
       `Expected ops on the parts of complex numbers but found ${node.target} of them at ${node.name}`,
     );
     const inferred = inferredMetas(node);
@@ -117,7 +114,7 @@ export class GraphContract {
       ? inferred.length === 1 && sameMeta(value.tensor, inferred[0])
       : value.kind === "tensors" && value.tensors.every((each, k) => sameMeta(each, inferred[k]));
     invariant(fits, `Expected the metadata that ${node.target} infers at ${node.name}`);
-    this.#verified.set(node, stamp);
+    this.#verified.set(node, stampOf(node));
   }
 
   #results(): void {
@@ -190,4 +187,19 @@ export function laidOut(
   const turned = order.every((to, d) => to === d);
   const dense = api.clone(turned ? value : api.permute(value, order));
   return turned ? dense : api.permute(dense, inverse);
+}
+
+/** The objects that determine the metadata of a call. */
+function stampOf(node: Node): readonly unknown[] {
+  const stamp: unknown[] = [node.args, node.kwargs, node.meta.value];
+  for (const input of node.inputs()) stamp.push(input.meta.value);
+  return stamp;
+}
+
+/** Returns whether a call still has this stamp. */
+function isStampOf(node: Node, stamp: readonly unknown[]): boolean {
+  if (stamp[0] !== node.args || stamp[1] !== node.kwargs || stamp[2] !== node.meta.value) return false;
+  let at = 3;
+  for (const input of node.inputs()) if (stamp[at++] !== input.meta.value) return false;
+  return at === stamp.length;
 }
