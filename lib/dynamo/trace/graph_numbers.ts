@@ -22,14 +22,8 @@ import {
   Sym,
 } from "../../sym/expr.ts";
 import { isHostMath } from "../variables/host_number.ts";
-import {
-  constant,
-  type ConstantValue,
-  ItemValue,
-  type TensorValue,
-  typeOf,
-  type Value,
-} from "../variables/value.ts";
+import { typeOf } from "../variables/type_of.ts";
+import { constant, type ConstantValue, ItemValue, type TensorValue, type Value } from "../variables/value.ts";
 import { GraphNumber, type NumberValue } from "../variables/number_value.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { scalarMeta } from "../scalars.ts";

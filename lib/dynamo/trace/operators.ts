@@ -11,20 +11,19 @@ import { numberOfTruth } from "../variables/choices.ts";
 import { binaryNumbers, truthOfNumber, unaryNumber } from "../variables/numbers.ts";
 import { sameNumber } from "../variables/same_values.ts";
 import { negation } from "../variables/truths.ts";
+import { isObject, typeOf } from "../variables/type_of.ts";
 import {
   constant,
   type ConstantValue,
   type Decision,
   isCallable,
   isDecision,
-  isObject,
   isPassed,
   ItemValue,
   type ObjectValue,
   type Primitive,
   primitive,
   type TensorValue,
-  typeOf,
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";

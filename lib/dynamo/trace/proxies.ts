@@ -4,10 +4,10 @@
  * contradict it; operations that are not modelled break the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
+import { isObject } from "../variables/type_of.ts";
 import {
   constant,
   isCallable,
-  isObject,
   ObjectValue,
   type ProxyParts,
   UNDEFINED,

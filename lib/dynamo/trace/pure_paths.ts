@@ -10,13 +10,13 @@ import { isHostMath } from "../variables/host_number.ts";
 import { chooseOnHost, numberOfTruth } from "../variables/choices.ts";
 import { mathNumbers, type Numeric } from "../variables/numbers.ts";
 import type { NumberValue } from "../variables/number_value.ts";
+import { isObject } from "../variables/type_of.ts";
 import {
   type CellValue,
   constant,
   type Decision,
   HOLE,
   isDecision,
-  isObject,
   isPassed,
   ItemValue,
   type ObjectValue,

@@ -517,28 +517,6 @@ export class EnumeratorValue {
   constructor(readonly object: ObjectValue | null, readonly keys: readonly string[], public index: number) {}
 }
 
-/** typeof of a value; null if it depends on the elements of a tensor. */
-export function typeOf(value: Value): string | null {
-  switch (value.kind) {
-    case "constant":
-      return value.type;
-    case "number":
-      return "number";
-    case "item":
-      return value.type === "integer" ? null : value.type;
-    case "tensor":
-      return "object";
-    case "object":
-      return isCallable(value) ? "function" : "object";
-    case "uninitialized":
-    case "cell":
-    case "enumerator":
-      return "undefined";
-    default:
-      return value satisfies never;
-  }
-}
-
 /** Returns whether an object is a function. */
 export function isCallable(value: Value): value is ObjectValue {
   if (value.kind !== "object") return false;
@@ -546,9 +524,4 @@ export function isCallable(value: Value): value is ObjectValue {
   if (exotic.kind === "opaque" && exotic.proxy) return isCallable(exotic.proxy.target);
   if (exotic.kind === "called") return exotic.gives === "function";
   return exotic.kind === "function" || exotic.kind === "bound" || typeof real === "function";
-}
-
-/** Returns whether a value is an object in JavaScript's sense. */
-export function isObject(value: Value): value is ObjectValue | TensorValue {
-  return value.kind === "object" || value.kind === "tensor";
 }

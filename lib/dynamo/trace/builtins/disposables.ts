@@ -5,7 +5,8 @@
 import { breakGraph } from "../../break_reasons.ts";
 import { SUPPRESSED } from "../../bytecode/runtime.ts";
 import type { PrivateAccess } from "../../frame/info.ts";
-import { constant, isCallable, isObject, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
+import { isObject } from "../../variables/type_of.ts";
+import { constant, isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import { builtinPrototype, elementsOf, newArray } from "../contents.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { readProperty } from "../properties.ts";

@@ -3,7 +3,8 @@
  * guarded; integrity never decreases.
  */
 import { breakGraph } from "../../break_reasons.ts";
-import { isObject, type ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
+import { isObject } from "../../variables/type_of.ts";
+import { type ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import type { Interpreter } from "../interpreter.ts";
 import { ownSlot } from "../objects.ts";
 import { refuseOpaque } from "../contents.ts";

@@ -4,11 +4,11 @@
  */
 import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
+import { isObject } from "../../variables/type_of.ts";
 import {
   constant,
   dataSlot,
   isCallable,
-  isObject,
   NULL,
   ObjectValue,
   UNDEFINED,
