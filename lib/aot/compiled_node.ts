@@ -25,7 +25,8 @@ import { readElements } from "../tensor/host.ts";
 import { hasDistinctElements, type Layout } from "../tensor/layout.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
 import { defaultGenerator } from "../tensor/random.ts";
-import { isTensor, modes, type Tensor, viewOf } from "../tensor/tensor.ts";
+import { isTensor, modes, type Tensor } from "../tensor/tensor.ts";
+import { viewOf } from "../tensor/view_state.ts";
 import {
   type CompiledBackward,
   type CompiledGraph,

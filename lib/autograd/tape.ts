@@ -13,7 +13,8 @@ import { sharedResult } from "../tensor/inplace.ts";
 import { metadataChanges } from "../tensor/metadata_version.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
 import { entryOf, mapTensors, type TensorArgs } from "../tensor/plan.ts";
-import { isTensor, Tensor, viewOf } from "../tensor/tensor.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { viewOf } from "../tensor/view_state.ts";
 import {
   AccumulateGrad,
   type ApplyOptions,

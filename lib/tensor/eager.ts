@@ -48,8 +48,9 @@ import { checkReach } from "./reach.ts";
 import { makePlan } from "./recorded_plan.ts";
 import { runInto } from "./run.ts";
 import { allocateStorage, isShapesOnly, Storage, watchAllocations } from "./storage.ts";
-import { autograd, isTensor, modes, recordsGrad, Tensor, viewOf } from "./tensor.ts";
+import { autograd, isTensor, modes, recordsGrad, Tensor } from "./tensor.ts";
 import { movedTo } from "./transfer.ts";
+import { noteView } from "./view_state.ts";
 import { receiverOf, subclasses, withoutSubclasses } from "./tensor_subclass.ts";
 
 /** Maximum number of cached signatures and view places of one op. */
@@ -425,15 +426,7 @@ function runView(
   const differentiable = !ambient.inference && definition.gradient.kind !== "none";
   return places.map(({ layout, offset }, index) => {
     const result = new Tensor(viewed.storage, layout, offset);
-    if (differentiable) {
-      // A view that became a leaf starts the history of its own views
-      const parent = viewed.state?.requiresGrad ? null : viewOf(viewed), step = { definition, args, index };
-      result.viewState = {
-        base: parent === null ? viewed : parent.base,
-        steps: parent === null ? [step] : [...parent.steps, step],
-        version: viewed.storage.version,
-      };
-    }
+    if (differentiable) noteView(result, viewed, { definition, args, index });
     return result;
   });
 }

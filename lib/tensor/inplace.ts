@@ -37,7 +37,8 @@ import {
 import { checkBounds, checkRanges } from "./ranges.ts";
 import { makePlan } from "./recorded_plan.ts";
 import { runPlan } from "./run.ts";
-import { autograd, autogradStateOf, isTensor, recordsGrad, Tensor, viewOf } from "./tensor.ts";
+import { autograd, autogradStateOf, isTensor, recordsGrad, Tensor } from "./tensor.ts";
+import { viewOf } from "./view_state.ts";
 
 /** A plan that writes into its target. */
 interface InplacePlan extends Plan {

@@ -516,17 +516,6 @@ export function autogradStateOf(tensor: Tensor): AutogradState<Tensor> {
   };
 }
 
-/**
- * The base and steps of a view; null for a tensor that is not a view. Views of a base whose
- * layout was replaced in place are views of the former layout. For the tensor and autograd rooms.
- */
-export function viewOf(tensor: Tensor): ViewState<Tensor> | null {
-  const { viewState } = tensor, above = viewState?.base.viewState;
-  if (!viewState || !above?.succeeds) return viewState;
-  const { steps, version, succeeds } = viewState;
-  return tensor.viewState = { base: above.base, steps, version, ...(succeeds ? { succeeds } : {}) };
-}
-
 /** Returns whether a value is a tensor. */
 export function isTensor(value: unknown): value is Tensor {
   return value instanceof Tensor;

@@ -7,7 +7,8 @@ import { startedCollectives } from "../base/pending_collectives.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { defaultGenerator } from "./random.ts";
 import { deviceNamed, lastSerial, type Storage } from "./storage.ts";
-import { type Tensor, viewOf } from "./tensor.ts";
+import type { Tensor } from "./tensor.ts";
+import { viewOf } from "./view_state.ts";
 
 /** The changes of one run. */
 export class UndoLog {

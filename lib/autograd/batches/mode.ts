@@ -27,7 +27,8 @@ import {
 } from "../../tensor/plan.ts";
 import { getRngState, setRngState } from "../../tensor/random.ts";
 import { unwatched } from "../../tensor/storage.ts";
-import { autograd, isTensor, modes, recordsGrad, type Tensor, viewOf } from "../../tensor/tensor.ts";
+import { autograd, isTensor, modes, recordsGrad, type Tensor } from "../../tensor/tensor.ts";
+import { noteView } from "../../tensor/view_state.ts";
 import { batchedOp } from "./batched_op.ts";
 
 type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
@@ -206,12 +207,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     if (!isTensor(viewed) || this.whole(viewed)?.storage !== whole.storage) return this.element(whole);
     const result = elementOf(this, whole, viewed);
     if (definition.gradient.kind !== "none" && !ambient.inference) {
-      const parent = viewed.state?.requiresGrad ? null : viewOf(viewed), step = { definition, args, index };
-      result.viewState = {
-        base: parent === null ? viewed : parent.base,
-        steps: parent === null ? [step] : [...parent.steps, step],
-        version: viewed.storage.version,
-      };
+      noteView(result, viewed, { definition, args, index });
     }
     return result;
   }

@@ -15,7 +15,8 @@ import type { DispatchMode, OpaqueCode, ResolvedCall } from "../../tensor/modes.
 import { entryOf, tensorsOf } from "../../tensor/plan.ts";
 import { unwatched } from "../../tensor/storage.ts";
 import { TangentLevel } from "../../tensor/tangents.ts";
-import { isTensor, modes, type Tensor, viewOf } from "../../tensor/tensor.ts";
+import { isTensor, modes, type Tensor } from "../../tensor/tensor.ts";
+import { viewOf } from "../../tensor/view_state.ts";
 import { pushForward } from "./rules.ts";
 
 type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
