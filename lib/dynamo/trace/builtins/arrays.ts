@@ -375,8 +375,8 @@ function sortConstants(m: Interpreter, array: ObjectValue): void {
   keyed.forEach(({ element }, i) => elements[i] = element);
 }
 
-/** Methods with callbacks, by the name of their stand-in. */
-const CALLING = [
+/** Methods with callbacks of arrays and typed arrays, by the name of their stand-in. */
+export const WITH_CALLBACKS = [
   "forEach",
   "some",
   "every",
@@ -451,7 +451,7 @@ export function addArrays(table: ModelTable): void {
       return into(m, "mapInto", request)(list);
     });
   });
-  for (const name of CALLING) {
+  for (const name of WITH_CALLBACKS) {
     table.method(Array.prototype, name, (m, request) => {
       if (!isArguments(request.self)) arrayOf(m, request.self, name);
       callbackOf(request.args[0]);

@@ -30,6 +30,7 @@ import {
   putElement,
   typedOf,
 } from "../typed_elements.ts";
+import { WITH_CALLBACKS } from "./arrays.ts";
 import { itemsByIndex } from "./array_making.ts";
 import { viewOfBuffer } from "./buffers.ts";
 import { positionOf, primitiveOf } from "./pure.ts";
@@ -42,17 +43,6 @@ const LOOKING: readonly (readonly [prototype: object, names: readonly string[]])
   [PROTOTYPE, ["includes", "indexOf", "join", "lastIndexOf"]],
   [Uint8Array.prototype, ["toBase64", "toHex"]],
 ];
-
-/** Methods with callbacks, by the name of their stand-in. */
-const CALLING = [
-  "forEach",
-  "some",
-  "every",
-  "find",
-  "findIndex",
-  "findLast",
-  "findLastIndex",
-] as const;
 
 /** Methods that copy or move elements without inspecting them. */
 const METHODS: Readonly<
@@ -283,7 +273,7 @@ export function addTypedArrays(table: ModelTable): void {
   for (const [name, method] of Object.entries(METHODS)) {
     table.method(PROTOTYPE, name, (m, request) => method(m, receiverOf(request, name), request.args));
   }
-  for (const name of CALLING) {
+  for (const name of WITH_CALLBACKS) {
     table.method(PROTOTYPE, name, (m, request) => {
       receiverOf(request, name);
       callbackOf(request.args[0]);
