@@ -40,7 +40,8 @@ export function checkParameters(
     noGrad(() => {
       const isMet = constraint.check(value);
       if (isMet.all().item<boolean>()) return;
-      const found = value.detach().maskedSelect(isMet.logicalNot()).at(0).item();
+      const events = isMet.reshape([...isMet.shape, ...value.shape.slice(isMet.ndim).map(() => 1)]);
+      const found = value.detach().maskedSelect(events.logicalNot()).at(0).item();
       throw new DynError(
         `Expected ${parameter} of ${name} to be ${constraint.text} but found ${found}`,
       );

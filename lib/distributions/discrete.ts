@@ -15,6 +15,7 @@ import {
   integerInterval,
   nonnegative,
   nonnegativeInteger,
+  unitInterval,
 } from "./constraints.ts";
 import {
   BinaryDistribution,
@@ -131,7 +132,7 @@ export class Binomial extends CountDistribution {
   constructor(...given: ProbsOrLogits<Parameter, [], ["totalCount"]>) {
     const name = new.target.name;
     const found = probsOrLogits<Parameter, object, Counted>(name, given, { optional: ["totalCount"] });
-    super(name, { totalCount: 1, ...found });
+    super(name, { totalCount: 1, ...found }, { totalCount: nonnegativeInteger, probs: unitInterval });
   }
 
   get mean(): Tensor {

@@ -6,10 +6,17 @@ import { DynError } from "../base/errors.ts";
 import { finfo } from "../base/type_info.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { type Constraint, corrCholesky, lowerCholesky, positiveDefinite, simplex } from "./constraints.ts";
 import { softplus } from "./distribution.ts";
 import { Transform } from "./transform.ts";
 
 const smallest = (x: Tensor): number => finfo(x.dtype).tiny;
+
+/** Probabilities without 0 and 1, whose logits are infinite. */
+export function inside(probs: Tensor): Tensor {
+  const { tiny, eps } = finfo(probs.dtype);
+  return probs.clamp(tiny, 1 - eps);
+}
 
 /** Maps vectors onto the simplex by a softmax; not bijective, as adding a constant changes nothing. */
 export class SoftmaxTransform extends Transform {
@@ -17,6 +24,11 @@ export class SoftmaxTransform extends Transform {
   override readonly eventDim = 1;
   /** Whether it is bijective. */
   override readonly bijective = false;
+
+  /** The set of their images. */
+  override get codomain(): Constraint {
+    return simplex;
+  }
 
   /** The image of a value. */
   protected override image(x: Tensor): Tensor {
@@ -39,9 +51,14 @@ export class StickBreakingTransform extends Transform {
   /** Dimensions of one event. */
   override readonly eventDim = 1;
 
+  /** The set of their images. */
+  override get codomain(): Constraint {
+    return simplex;
+  }
+
   /** The image of a value. */
   protected override image(x: Tensor): Tensor {
-    const z = x.sub(remaining(x, 1).log()).sigmoid(), left = z.neg().add(1).cumprod(-1);
+    const z = inside(x.sub(remaining(x, 1).log()).sigmoid()), left = z.neg().add(1).cumprod(-1);
     return ops.constantPadNd(z, [0, 1], 1).mul(ops.constantPadNd(left, [1, 0], 1));
   }
 
@@ -84,6 +101,13 @@ function grown(shape: readonly number[], by: number): readonly number[] {
 export class LowerCholeskyTransform extends Transform {
   /** Dimensions of one event. */
   override readonly eventDim: number = 2;
+  /** Whether it is bijective: it ignores half of each matrix. */
+  override readonly bijective = false;
+
+  /** The set of their images. */
+  override get codomain(): Constraint {
+    return lowerCholesky;
+  }
 
   /** The image of a value. */
   protected override image(x: Tensor): Tensor {
@@ -105,6 +129,11 @@ export class LowerCholeskyTransform extends Transform {
 
 /** Maps matrices onto positive definite ones. */
 export class PositiveDefiniteTransform extends LowerCholeskyTransform {
+  /** The set of their images. */
+  override get codomain(): Constraint {
+    return positiveDefinite;
+  }
+
   /** The image of a value. */
   protected override image(x: Tensor): Tensor {
     const factor = super.image(x);
@@ -127,6 +156,11 @@ export class CorrCholeskyTransform extends Transform {
   /** Dimensions of one event of the codomain. */
   override get codomainDim(): number {
     return 2;
+  }
+
+  /** The set of their images. */
+  override get codomain(): Constraint {
+    return corrCholesky;
   }
 
   /** The image of a value. */

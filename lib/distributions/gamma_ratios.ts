@@ -8,7 +8,6 @@ import {
   nonnegative,
   nonnegativeInteger,
   positive,
-  real,
 } from "./constraints.ts";
 import { CountDistribution, type Counted, type ProbsOrLogits, probsOrLogits } from "./probs_or_logits.ts";
 import { type ParametersOf, parametersOf } from "./given_parameters.ts";
@@ -125,14 +124,11 @@ export class NegativeBinomial extends CountDistribution {
   /** Takes the number of failures that end the trials, then the probability of success or its logit. */
   constructor(...given: ProbsOrLogits<Parameter, ["totalCount"]>) {
     const name = new.target.name;
-    super(name, probsOrLogits<Parameter, Counted>(name, given, { required: ["totalCount"] }));
+    super(name, probsOrLogits<Parameter, Counted>(name, given, { required: ["totalCount"] }), {
+      totalCount: nonnegative,
+      probs: halfOpenInterval(0, 1),
+    });
   }
-
-  override readonly argConstraints: ArgConstraints = {
-    totalCount: nonnegative,
-    probs: halfOpenInterval(0, 1),
-    logits: real,
-  };
 
   get mean(): Tensor {
     return this.totalCount.mul(this.logits.exp());

@@ -5,6 +5,7 @@ import {
   type ArgConstraints,
   type Constraint,
   greaterThanEq,
+  interval,
   nonnegative,
   positive,
   real,
@@ -277,9 +278,9 @@ export class Kumaraswamy extends ByQuantile {
   }
 
   protected override logDensity(value: Tensor): Tensor {
-    const { concentration1: a, concentration0: b } = this;
-    const tail = ops.xlog1py(b.sub(1), value.pow(a).neg());
-    return a.mul(b).log().add(ops.xlogy(a.sub(1), value)).add(tail);
+    const { concentration1: a, concentration0: b } = this, x = value.clamp(0, 1);
+    const tail = ops.xlog1py(b.sub(1), x.pow(a).neg());
+    return ops.where(value.ne(x), -Infinity, a.mul(b).log().add(ops.xlogy(a.sub(1), x)).add(tail));
   }
 
   override entropy(): Tensor {
@@ -291,7 +292,8 @@ export class Kumaraswamy extends ByQuantile {
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    return ops.xlog1py(this.concentration0, value.pow(this.concentration1).neg()).expm1().neg();
+    const power = value.clamp(0, 1).pow(this.concentration1);
+    return ops.xlog1py(this.concentration0, power.neg()).expm1().neg();
   }
 
   protected override quantile(probability: Tensor): Tensor {
@@ -338,6 +340,12 @@ export class GeneralizedPareto extends ByQuantile {
 
   override get mode(): Tensor {
     return this.loc;
+  }
+
+  /** Bounded above where the concentration is negative. */
+  override get support(): Constraint {
+    const { loc, scale, concentration } = this;
+    return interval(loc, ops.where(concentration.lt(0), loc.sub(scale.div(concentration)), Infinity));
   }
 
   protected override logDensity(value: Tensor): Tensor {

@@ -56,7 +56,7 @@ export class LowRankMultivariateNormal extends Distribution {
     this.loc = ops.expand(l, [...batch, size]);
     this.covFactor = ops.expand(W, [...batch, size, rank]);
     this.covDiag = ops.expand(D, [...batch, size]);
-    checkParameters(this, { loc: real, covDiag: positive }, { validateArgs });
+    checkParameters(this, this.argConstraints, { validateArgs });
     const eye = ops.eye(rank, { dtype: W.dtype, device: W.device });
     this.capacitanceTril = ops.cholesky(this.covFactor.mT.matmul(this.overDiag(this.covFactor)).add(eye));
   }

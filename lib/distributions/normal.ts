@@ -245,13 +245,18 @@ export class MultivariateNormal extends Distribution {
    * order or by name.
    */
   constructor(...given: Covariance<"loc", Tensor>) {
-    const { loc: each, factor } = covarianceOf<{ readonly loc: Tensor }>(new.target.name, "loc", given);
+    const { loc: each, factor, validateArgs } = covarianceOf<{ readonly loc: Tensor }>(
+      new.target.name,
+      "loc",
+      given,
+    );
     const loc = vectors(each, "loc"),
       [size = 1] = loc.shape.slice(-1);
     const batch = ops.add(loc.detach().select(-1, 0), factor.detach().select(-1, 0).select(-1, 0)).shape;
     super(batch, [size]);
     this.loc = ops.expand(loc, [...batch, size]);
     this.scaleTril = ops.expand(factor, [...batch, size, size]);
+    checkParameters(this, { loc: realVector }, { validateArgs });
   }
 
   get mean(): Tensor {

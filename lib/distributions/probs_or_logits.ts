@@ -9,7 +9,6 @@ import {
   type ArgConstraints,
   type Constraint,
   nonnegative,
-  nonnegativeInteger,
   real,
   realVector,
   simplex,
@@ -141,18 +140,23 @@ export interface Counted {
 
 /** A distribution that also depends on a number of trials, or of failures. */
 export abstract class CountDistribution extends BinaryDistribution {
-  override readonly argConstraints: ArgConstraints = {
-    totalCount: nonnegativeInteger,
-    probs: unitInterval,
-    logits: real,
-  };
+  override readonly argConstraints: ArgConstraints;
   readonly totalCount: Tensor;
 
-  constructor(owner: string, { totalCount, ...given }: GivenProbs<Parameter> & Counted) {
-    const made = new BinaryProbs(given, owner), [count, probs] = broadcastAll(totalCount, made.probs);
+  constructor(
+    owner: string,
+    { totalCount, ...given }: GivenProbs<Parameter> & Counted,
+    wanted: Readonly<Record<"totalCount" | "probs", Constraint>>,
+  ) {
+    const made = new BinaryProbs(given, owner, wanted.probs);
+    const [count, probs] = broadcastAll(totalCount, made.probs);
     super(made.expand(probs.shape));
+    this.argConstraints = { ...wanted, logits: real };
     this.totalCount = count;
-    checkParameters(this, { totalCount: nonnegative }, { name: owner, validateArgs: given.validateArgs });
+    checkParameters(this, { totalCount: wanted.totalCount }, {
+      name: owner,
+      validateArgs: given.validateArgs,
+    });
   }
 }
 

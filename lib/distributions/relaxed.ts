@@ -38,11 +38,11 @@ abstract class RelaxedBinary extends BinaryDistribution {
   }
 
   get mean(): Tensor {
-    return this.probs.mul(NaN);
+    return this.unknown("mean");
   }
 
   get variance(): Tensor {
-    return this.mean;
+    return this.unknown("variance");
   }
 
   /** Logits of samples. */
@@ -110,11 +110,11 @@ export class RelaxedOneHotCategorical extends Distribution {
   }
 
   get mean(): Tensor {
-    return this.probs.mul(NaN);
+    return this.unknown("mean");
   }
 
   get variance(): Tensor {
-    return this.mean;
+    return this.unknown("variance");
   }
 
   /** The temperature belongs to all outcomes, whatever the batch. */

@@ -6,6 +6,7 @@ import { showAsText } from "../base/console_text.ts";
 import { optionsOf } from "../base/checked_input.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { type Constraint, independent, real } from "./constraints.ts";
 
 /** Options of transforms. */
 export interface TransformOptions {
@@ -37,6 +38,16 @@ export abstract class Transform {
   /** Dimensions of one event of the codomain. */
   get codomainDim(): number {
     return this.eventDim;
+  }
+
+  /** The set of its values, as `domain` in PyTorch: any numbers, unless a subclass says otherwise. */
+  get domain(): Constraint {
+    return this.domainDim > 0 ? independent(real, this.domainDim) : real;
+  }
+
+  /** The set of their images: any numbers, unless a subclass says otherwise. */
+  get codomain(): Constraint {
+    return this.codomainDim > 0 ? independent(real, this.codomainDim) : real;
   }
 
   /** The image of a value. */

@@ -10,6 +10,7 @@ import { type ArgConstraints, type Constraint, independent, positive, real } fro
 import { type ParametersOf, type ValidatedArguments, validatedArguments } from "./given_parameters.ts";
 import { checkDistribution, Distribution, type SampleShape, sumRightmost } from "./distribution.ts";
 import { Normal } from "./normal.ts";
+import { widened } from "./composed_transforms.ts";
 import { ComposeTransform, StickBreakingTransform, type Transform } from "./transforms.ts";
 
 /** Samples a distribution, differentiably if possible. */
@@ -64,6 +65,11 @@ export class TransformedDistribution extends Distribution {
 
   get variance(): Tensor {
     return this.unknown("variance");
+  }
+
+  override get support(): Constraint {
+    const last = this.transform.parts.at(-1);
+    return last ? widened(last.codomain, this.eventShape.length) : this.base.support;
   }
 
   protected draw(shape: SampleShape): Tensor {

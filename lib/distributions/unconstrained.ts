@@ -28,12 +28,16 @@ type Made = () => Transform;
 
 const EITHER: ReadonlyMap<Constraint, Made> = new Map<Constraint, Made>([
   [sets.real, () => identityTransform],
-  [sets.realVector, () => identityTransform],
   [sets.positive, () => new ExpTransform()],
   [sets.nonnegative, () => new ExpTransform()],
   [sets.unitInterval, () => new SigmoidTransform()],
-  [sets.lowerCholesky, () => new LowerCholeskyTransform()],
   [sets.corrCholesky, () => new CorrCholeskyTransform()],
+]);
+
+/** Those that ignore a part of their values, so that they have no inverse. */
+const ONTO: ReadonlyMap<Constraint, Made> = new Map<Constraint, Made>([
+  [sets.simplex, () => new SoftmaxTransform()],
+  [sets.lowerCholesky, () => new LowerCholeskyTransform()],
   [sets.positiveDefinite, () => new PositiveDefiniteTransform()],
   [sets.positiveSemidefinite, () => new PositiveDefiniteTransform()],
 ]);
@@ -70,5 +74,5 @@ export function bijectTo(constraint: Constraint): Transform {
 
 /** A transform onto a set that suits optimizers. Throws DynError if none is known. */
 export function transformTo(constraint: Constraint): Transform {
-  return constraint === sets.simplex ? new SoftmaxTransform() : found(constraint, transformTo);
+  return ONTO.get(constraint)?.() ?? found(constraint, transformTo);
 }

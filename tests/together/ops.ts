@@ -13,3 +13,4 @@ import "../transposed_operands_test.ts";
 import "../torch_choices_test.ts";
 import "../tensor_test.ts";
 import "../flex_attention_test.ts";
+import "../distribution_sets_test.ts";

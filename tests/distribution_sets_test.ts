@@ -1,0 +1,81 @@
+/** Sets of values: of transforms, of transformed distributions and of parameters, with PyTorch's numbers. */
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { distributions, eye, stack, tensor, type TensorData } from "../mod.ts";
+import { DynError } from "../lib/base/errors.ts";
+
+const FLOAT64 = { dtype: "float64" } as const;
+
+Deno.test("transforms name the sets between which they map, and so do images of distributions", () => {
+  const { constraints: sets, transforms: maps } = distributions;
+  const values = tensor([-1.5, -0.5, 0.5, 1.5, NaN], FLOAT64);
+  const exp = new maps.ExpTransform(), tanh = new maps.TanhTransform(), power = new maps.PowerTransform(2);
+  const in01 = [false, false, true, false, false], above0 = [false, false, true, true, false];
+  const known:
+    readonly (readonly [set: distributions.constraints.Constraint, contains: readonly boolean[]])[] = [
+      [exp.domain, [true, true, true, true, false]],
+      [exp.codomain, above0],
+      [new maps.SigmoidTransform().codomain, in01],
+      [tanh.codomain, [false, true, true, false, false]],
+      [power.domain, above0],
+      [new maps.CumulativeDistributionTransform(new distributions.Exponential(1)).domain, above0],
+      [new maps.ComposeTransform([power, tanh]).domain, above0],
+      [new maps.ComposeTransform([tanh, exp]).codomain, above0],
+      [new distributions.TransformedDistribution(new distributions.Normal(0, 1), exp).support, above0],
+      [new distributions.TransformedDistribution(new distributions.Exponential(1), []).support, above0],
+      [new distributions.GeneralizedPareto(-1, 1, -1).support, [false, true, false, false, false]],
+    ];
+  known.forEach(([set, contains], k) =>
+    assertEquals(set.check(values).tolist(), [...contains], `${k}: ${set}`)
+  );
+  const pair = tensor([[0.25, 0.75], [0.5, 0.75]], FLOAT64);
+  const logistic = new distributions.LogisticNormal(0, 1).support;
+  assertEquals([logistic.eventDim, logistic.check(pair).tolist()], [1, [true, false]]);
+  const each = new maps.IndependentTransform(exp, 1).codomain;
+  assertEquals([each.eventDim, each.check(tensor([[1, 2], [1, -1]])).tolist()], [1, [true, false]]);
+  const parts = new maps.CatTransform([exp, tanh], -1, { lengths: [1, 1] }).codomain;
+  assertEquals(parts.check(pair.sub(0.5)).tolist(), [[false, true], [false, true]]);
+  // The halves of matrices that they ignore have no image
+  assertThrows(() => distributions.bijectTo(sets.lowerCholesky), DynError, "that a transform is known for");
+  assert(!distributions.transformTo(sets.positiveDefinite).bijective);
+  const rows = distributions.bijectTo(sets.realVector);
+  assertEquals(rows.logAbsDetJacobian(pair, rows.call(pair)).shape, [2]);
+});
+
+Deno.test("probabilities that round to 0 and 1 have finite inverses, as PyTorch's", () => {
+  const { SigmoidTransform, StickBreakingTransform } = distributions.transforms,
+    far = tensor([-800, 800], FLOAT64);
+  for (const map of [new SigmoidTransform(), new StickBreakingTransform()]) {
+    const y = map.call(far);
+    assert(map.inv(y).isfinite().all().item(), `${map}`);
+    assert(map.logAbsDetJacobian(far, y).isfinite().all().item(), `${map}`);
+  }
+  const ends = new SigmoidTransform().inv(tensor([0, 1], FLOAT64)).tolist();
+  assertEquals(ends, [-708.3964185322641, 36.04365338911715]);
+});
+
+Deno.test("parameters that PyTorch refuses are refused, those of batches of vectors and matrices too", () => {
+  const D = distributions, floats = (of: TensorData) => tensor(of, { dtype: "float32" });
+  const wrong: readonly (readonly [make: () => unknown, message: string])[] = [
+    [
+      () => new D.MultivariateNormal(floats([NaN, 0]), eye(2)),
+      "loc of MultivariateNormal to be a number other than NaN",
+    ],
+    [() => new D.MultivariateNormal(floats([[1, 1, 1], [1, NaN, 1]]), eye(3)), "loc of MultivariateNormal"],
+    [() => {
+      const covarianceMatrix = stack([eye(2), eye(2), floats([[1, 2], [2, 1]])]);
+      return new D.MultivariateNormal(floats([0, 0]), { covarianceMatrix });
+    }, "covarianceMatrix of MultivariateNormal to be a positive definite matrix but found 1"],
+    [
+      () => new D.LowRankMultivariateNormal(floats([0, 0]), floats([[NaN], [1]]), floats([1, 1])),
+      "covFactor of LowRankMultivariateNormal to be a number other than NaN",
+    ],
+    [() => new D.NegativeBinomial(3, { probs: 1 }), "probs of NegativeBinomial to be in [0, 1) but found 1"],
+    [() => new D.Binomial(2.5, { probs: 0.5 }), "totalCount of Binomial"],
+    [() => new D.RelaxedBernoulli(1, { probs: 0.5 }).mean, "whose mean is known but found RelaxedBernoulli"],
+  ];
+  for (const [make, message] of wrong) assertThrows(make, DynError, message);
+  const { mean } = new D.NegativeBinomial(2.5, { probs: 0.5 });
+  assertEquals(mean.item(), 2.5);
+  const outside = new D.Kumaraswamy(3, 2).cdf(floats([-2, 0.5, 3]));
+  assertEquals(outside.mul(2 ** 12).round().tolist(), [0, 960, 2 ** 12]);
+});
