@@ -299,6 +299,36 @@ Deno.test("GradScaler takes PyTorch's steps and skips infinite ones", () => {
   assertEquals(other.stateDict(), scaler.stateDict());
 });
 
+Deno.test("a compiled step with a GradScaler breaks only where the gradients decide whether it is taken", () => {
+  const run = (
+    wrap: (step: (x: Tensor, factor: Tensor) => Tensor) => (x: Tensor, factor: Tensor) => Tensor,
+  ) => {
+    manualSeed(3);
+    const model = new nn.Sequential(new nn.Linear(3, 4), new nn.GELU(), new nn.Linear(4, 2)), x = randn(5, 3);
+    const optimizer = new optim.Adam(model.parameters(), { lr: 0.1 });
+    const scaler = new GradScaler("cpu", { initScale: 16, growthInterval: 2 });
+    const step = wrap((x, factor) => {
+      optimizer.zeroGrad();
+      const loss = model.call(x).pow(2).mean().mul(factor).sum();
+      scaler.scale(loss).backward();
+      scaler.unscale_(optimizer);
+      nn.utils.clipGradNorm_(model.parameters(), 1);
+      scaler.step(optimizer);
+      scaler.update();
+      return loss.detach();
+    });
+    const found = [1, 1, 1, Infinity, 1, 1, 1, 1, 1, 1].map((factor) => [
+      step(x, tensor([factor], { dtype: "float32" })).tolist(),
+      scaler.stateDict(),
+    ]);
+    return { step, found: [found, model.parameters().map((p) => p.tolist())] };
+  };
+  const plain = run((step) => step), compiled = run((step) => compile(step, { backend: "eager" }));
+  assertEquals(compiled.found, plain.found);
+  const { graphs, graphBreaks, recompiles } = compiler.status(compiled.step);
+  assertEquals({ graphs, graphBreaks, recompiles }, { graphs: 6, graphBreaks: 1, recompiles: 3 });
+});
+
 Deno.test("GradScaler rejects steps out of order and float16 gradients, and does nothing if disabled", () => {
   const p = tensor([1, 2], { requiresGrad: true }), optimizer = new optim.SGD([p], { lr: 1 });
   const scaler = new GradScaler({ initScale: 4 });
@@ -322,7 +352,7 @@ Deno.test("GradScaler rejects steps out of order and float16 gradients, and does
   const off = new GradScaler({ enabled: false }), loss = p.sum();
   assertEquals([off.scale(loss) === loss, off.getScale(), off.stateDict()], [true, 1, {}]);
   // A scale that no float32 holds is not taken
-  const great = new GradScaler({ initScale: 2 ** 127, growthInterval: 1 });
+  const great = new GradScaler({ device: "cpu", initScale: 2 ** 127, growthInterval: 1 });
   optimizer.zeroGrad();
   great.scale(p.mul(0).sum()).backward();
   great.step(optimizer);

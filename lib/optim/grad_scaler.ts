@@ -21,6 +21,8 @@ export interface Scaled {
 
 /** Settings, as in PyTorch. */
 export interface GradScalerOptions {
+  /** PyTorch's first argument; gradients may be on any device. */
+  readonly device?: string;
   /** The initial scale; default 65536. */
   readonly initScale?: number;
   /** The factor of the scale after `growthInterval` steps without infinite gradients. */
@@ -62,33 +64,36 @@ interface Progress {
 /** A loss, or nested lists of losses. */
 export type Losses = Tensor | readonly Losses[];
 
-/** Scales losses, and steps optimizers whose gradients are finite. */
+/**
+ * Scales losses, and steps optimizers whose gradients are finite. Its fields are not private names, which compiled
+ * steps could not reach.
+ */
 export class GradScaler {
-  #scale: number;
-  #growthFactor: number;
-  #backoffFactor: number;
-  #growthInterval: number;
-  #growthTracker = 0;
-  readonly #enabled: boolean;
-  readonly #progress = new Map<Scaled, Progress>();
+  private currentScale: number;
+  private growthFactor: number;
+  private backoffFactor: number;
+  private growthInterval: number;
+  private growthTracker = 0;
+  private readonly enabled: boolean;
+  private readonly progress = new Map<Scaled, Progress>();
 
-  /** `device` is PyTorch's first argument; gradients may be on any device. */
+  /** Takes a device, as PyTorch does, and settings. */
   constructor(device: string | GradScalerOptions = {}, options: GradScalerOptions = {}) {
     const given = typeof device === "string" ? options : device;
     const { initScale = 2 ** 16, growthFactor = 2, backoffFactor = 0.5, growthInterval = 2000 } = optionsOf(
       "GradScaler",
       given,
-      ["initScale", "growthFactor", "backoffFactor", "growthInterval", "enabled"],
+      ["device", "initScale", "growthFactor", "backoffFactor", "growthInterval", "enabled"],
     );
     if (!(growthFactor > 1)) throw new DynError(`Expected a growthFactor above 1 but found ${growthFactor}`);
     if (!(backoffFactor < 1)) {
       throw new DynError(`Expected a backoffFactor below 1 but found ${backoffFactor}`);
     }
-    this.#scale = Math.fround(initScale);
-    this.#growthFactor = growthFactor;
-    this.#backoffFactor = backoffFactor;
-    this.#growthInterval = growthInterval;
-    this.#enabled = given.enabled ?? true;
+    this.currentScale = Math.fround(initScale);
+    this.growthFactor = growthFactor;
+    this.backoffFactor = backoffFactor;
+    this.growthInterval = growthInterval;
+    this.enabled = given.enabled ?? true;
   }
 
   /** Multiplies a loss by the scale. */
@@ -96,13 +101,13 @@ export class GradScaler {
   /** Multiplies losses by the scale. */
   scale(outputs: readonly Losses[]): readonly Losses[];
   scale(outputs: Losses): Losses {
-    return this.#enabled ? this.#scaled(outputs) : outputs;
+    return this.enabled ? this.scaled(outputs) : outputs;
   }
 
-  #scaled(outputs: Losses): Losses {
-    if (isTensor(outputs)) return outputs.mul(this.#scale);
+  private scaled(outputs: Losses): Losses {
+    if (isTensor(outputs)) return outputs.mul(this.currentScale);
     checkKind(outputs, "a list", "losses to scale that are not a tensor");
-    return outputs.map((each) => this.#scaled(each));
+    return outputs.map((each) => this.scaled(each));
   }
 
   /**
@@ -110,20 +115,20 @@ export class GradScaler {
    * unscaled since the last update, and for float16 gradients, which would underflow.
    */
   unscale_(optimizer: Scaled): void {
-    if (!this.#enabled) return;
-    const { stage } = this.#progress.get(optimizer) ?? {};
+    if (!this.enabled) return;
+    const { stage } = this.progress.get(optimizer) ?? {};
     if (stage === "unscaled") {
       throw new DynError("Expected one unscale_() of this optimizer since the last update() but found two");
     }
     if (stage === "stepped") throw new DynError("Expected unscale_() before step() but found it after");
-    this.#progress.set(optimizer, { stage: "unscaled", foundInf: this.#unscale(optimizer) });
+    this.progress.set(optimizer, { stage: "unscaled", foundInf: this.unscale(optimizer) });
   }
 
   /** Unscales gradients; returns whether some are not finite. */
-  #unscale(optimizer: Scaled): boolean {
+  private unscale(optimizer: Scaled): boolean {
     checkKind(optimizer?.paramGroups, "a list", "paramGroups of an optimizer");
     const { paramGroups } = optimizer;
-    const inverse = Math.fround(1 / this.#scale);
+    const inverse = Math.fround(1 / this.currentScale);
     const grads = paramGroups.flatMap(({ params }) => params.flatMap(({ grad }) => grad ? [grad] : []));
     if (grads.some(({ dtype }) => dtype === "float16")) {
       throw new DynError("Expected float32 gradients to unscale but found float16");
@@ -147,99 +152,99 @@ export class GradScaler {
    * necessary. Throws DynError if it has stepped since the last update.
    */
   step(optimizer: Scaled, ...args: readonly (() => unknown)[]): unknown {
-    if (!this.#enabled) return optimizer.step(...args);
+    if (!this.enabled) return optimizer.step(...args);
     if (args.length > 0) throw new DynError("Expected no closure for a scaled step but found one");
-    if (this.#progress.get(optimizer)?.stage === "stepped") {
+    if (this.progress.get(optimizer)?.stage === "stepped") {
       throw new DynError("Expected one step() of this optimizer since the last update() but found two");
     }
-    if (!this.#progress.has(optimizer)) this.unscale_(optimizer);
-    const foundInf = this.#progress.get(optimizer)?.foundInf ?? false;
-    this.#progress.set(optimizer, { stage: "stepped", foundInf });
+    if (!this.progress.has(optimizer)) this.unscale_(optimizer);
+    const foundInf = this.progress.get(optimizer)?.foundInf ?? false;
+    this.progress.set(optimizer, { stage: "stepped", foundInf });
     return foundInf ? undefined : optimizer.step();
   }
 
   /** Updates the scale according to the gradients since the last update, or sets it to `newScale`. */
   update(...given: Trailing<ScaleUpdate, ["newScale"]>): void {
     const { newScale = null } = trailing<ScaleUpdate>("update", ["newScale"], given);
-    if (!this.#enabled) return;
+    if (!this.enabled) return;
     if (newScale !== null) {
       const scale = isTensor(newScale) ? newScale.item() : newScale;
       if (typeof scale !== "number") refuseValue("a number as the new scale", scale);
-      this.#scale = Math.fround(scale);
+      this.currentScale = Math.fround(scale);
     } else {
-      if (this.#progress.size === 0) {
+      if (this.progress.size === 0) {
         throw new DynError("Expected a step before update() but found no checked gradients");
       }
-      if ([...this.#progress.values()].some(({ foundInf }) => foundInf)) {
-        this.#scale = Math.fround(this.#scale * this.#backoffFactor);
-        this.#growthTracker = 0;
-      } else if (++this.#growthTracker === this.#growthInterval) {
-        const grown = Math.fround(this.#scale * this.#growthFactor);
-        if (Number.isFinite(grown)) this.#scale = grown;
-        this.#growthTracker = 0;
+      if ([...this.progress.values()].some(({ foundInf }) => foundInf)) {
+        this.currentScale = Math.fround(this.currentScale * this.backoffFactor);
+        this.growthTracker = 0;
+      } else if (++this.growthTracker === this.growthInterval) {
+        const grown = Math.fround(this.currentScale * this.growthFactor);
+        if (grown < Infinity) this.currentScale = grown;
+        this.growthTracker = 0;
       }
     }
-    this.#progress.clear();
+    this.progress.clear();
   }
 
   /** Returns the scale; 1 if the scaler is disabled. */
   getScale(): number {
-    return this.#enabled ? this.#scale : 1;
+    return this.enabled ? this.currentScale : 1;
   }
 
   /** Factor by which the scale grows. */
   getGrowthFactor(): number {
-    return this.#growthFactor;
+    return this.growthFactor;
   }
 
   /** Sets the factor by which the scale grows. */
   setGrowthFactor(factor: number): void {
     checkKind(factor, "a number", "setGrowthFactor");
-    this.#growthFactor = factor;
+    this.growthFactor = factor;
   }
 
   /** Factor by which the scale shrinks after infinite gradients. */
   getBackoffFactor(): number {
-    return this.#backoffFactor;
+    return this.backoffFactor;
   }
 
   /** Sets the factor by which the scale shrinks after infinite gradients. */
   setBackoffFactor(factor: number): void {
     checkKind(factor, "a number", "setBackoffFactor");
-    this.#backoffFactor = factor;
+    this.backoffFactor = factor;
   }
 
   /** Number of consecutive steps without infinities before the scale grows. */
   getGrowthInterval(): number {
-    return this.#growthInterval;
+    return this.growthInterval;
   }
 
   /** Sets the number of consecutive steps without infinities before the scale grows. */
   setGrowthInterval(interval: number): void {
     checkInteger("interval of setGrowthInterval", interval, 1);
-    this.#growthInterval = interval;
+    this.growthInterval = interval;
   }
 
   /** Returns whether scaling is enabled. */
   isEnabled(): boolean {
-    return this.#enabled;
+    return this.enabled;
   }
 
   /** Returns the scale and its settings. */
   stateDict(): GradScalerState {
-    if (!this.#enabled) return {};
+    if (!this.enabled) return {};
     return {
-      scale: this.#scale,
-      growth_factor: this.#growthFactor,
-      backoff_factor: this.#backoffFactor,
-      growth_interval: this.#growthInterval,
-      _growth_tracker: this.#growthTracker,
+      scale: this.currentScale,
+      growth_factor: this.growthFactor,
+      backoff_factor: this.backoffFactor,
+      growth_interval: this.growthInterval,
+      _growth_tracker: this.growthTracker,
     };
   }
 
   /** Restores a state of `stateDict`. Throws DynError for the state of a disabled scaler. */
   loadStateDict(state: GradScalerState): void {
-    if (!this.#enabled) return;
+    if (!this.enabled) return;
     checkKind(state, "an object", "loadStateDict of GradScaler");
     const { scale, growth_factor, backoff_factor, growth_interval, _growth_tracker } = state;
     if (
@@ -248,21 +253,21 @@ export class GradScaler {
     ) {
       throw new DynError("Expected the state of an enabled scaler but found that of a disabled one");
     }
-    this.#scale = scale;
-    this.#growthFactor = growth_factor;
-    this.#backoffFactor = backoff_factor;
-    this.#growthInterval = growth_interval;
-    this.#growthTracker = _growth_tracker;
+    this.currentScale = scale;
+    this.growthFactor = growth_factor;
+    this.backoffFactor = backoff_factor;
+    this.growthInterval = growth_interval;
+    this.growthTracker = _growth_tracker;
   }
 
   /** Returns the settings and the current scale. */
   toString(): string {
     return withSettings("GradScaler", {
-      scale: this.#scale,
-      growthFactor: this.#growthFactor,
-      backoffFactor: this.#backoffFactor,
-      growthInterval: this.#growthInterval,
-      enabled: this.#enabled,
+      scale: this.currentScale,
+      growthFactor: this.growthFactor,
+      backoffFactor: this.backoffFactor,
+      growthInterval: this.growthInterval,
+      enabled: this.enabled,
     });
   }
 }
