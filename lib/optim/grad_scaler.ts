@@ -104,6 +104,7 @@ export class GradScaler {
     return this.enabled ? this.scaled(outputs) : outputs;
   }
 
+  /** Multiplies what a list of losses contains. */
   private scaled(outputs: Losses): Losses {
     if (isTensor(outputs)) return outputs.mul(this.currentScale);
     checkKind(outputs, "a list", "losses to scale that are not a tensor");
