@@ -3,6 +3,7 @@
  * such a call ends in an underscore, like those of in-place ops. Invariant: with the calls inlined, a graph has the traced
  * operations in order, under the same names; that is the graph that backends see unless they ask for the calls.
  */
+import { copyGraph } from "./copy.ts";
 import { GraphModule } from "./graph_module.ts";
 import type { Attributes, Runner } from "./interpreter.ts";
 import {
@@ -31,6 +32,12 @@ export function capturedModule(graph: Graph, attributes: Attributes, runner: Run
     isWorthy = regions.length >= FEWEST * distinct.size &&
       operationsOf(regions) - operationsOf(distinct) >= SAVED;
   return new GraphModule(() => inlined(graph), attributes, runner, undefined, isWorthy ? graph : undefined);
+}
+
+/** Creates a module with a copy of a captured graph for a backend, which may rewrite it. */
+export function rewritable(captured: GraphModule): GraphModule {
+  const { attributes, runner, signature, calling } = captured;
+  return new GraphModule(() => copyGraph(captured.graph), attributes, runner, signature, calling);
 }
 
 const operationsOf = (regions: Iterable<Region>): number =>

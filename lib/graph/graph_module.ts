@@ -55,7 +55,7 @@ export class GraphModule extends Callable {
      * @internal
      */
     readonly signature?: GraphSignature,
-    /** The same graph with calls that `graph` inlines; see captured_module.ts. */
+    /** The graph as it was captured, with calls that `graph` inlines; see captured_module.ts. */
     calling?: Graph,
   ) {
     super();
@@ -73,12 +73,21 @@ export class GraphModule extends Callable {
   }
 
   /**
-   * The graph with calls of updates, unless somebody has accessed, and may have changed, the one without.
+   * The graph as it was captured, with calls of updates, unless somebody has accessed, and may have changed, `graph`.
    *
    * @internal
    */
   get calling(): Graph {
-    return typeof this.#graph === "function" && this.#calling ? this.#calling : this.graph;
+    return this.isUntouched && this.#calling ? this.#calling : this.graph;
+  }
+
+  /**
+   * Whether nobody has accessed, and may have changed, its graph.
+   *
+   * @internal
+   */
+  get isUntouched(): boolean {
+    return typeof this.#graph === "function";
   }
 
   /** Runs the graph by interpretation. */

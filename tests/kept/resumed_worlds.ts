@@ -2,7 +2,8 @@
  * Worlds for tests of cached captures after graph breaks, waits and yields, in a module that is loaded after dyn, so
  * that its variables are accessible immediately.
  */
-import { compiler, manualSeed, nn, ones, type Tensor, tensor } from "../../mod.ts";
+import { compile, compiler, type fx, manualSeed, nn, ones, type Tensor, tensor } from "../../mod.ts";
+import { lookupBackend } from "../../lib/graph/backends.ts";
 import type { World } from "./telling.ts";
 
 /** A tensor to compute with. */
@@ -54,8 +55,24 @@ const ticks = async (n: number): Promise<number> => {
   return n;
 };
 
-/** Worlds whose functions break, wait or yield. */
+/** A backend that compiles a graph before and after rewriting it. */
+const rewriting: fx.GraphBackend = (gm, inputs) => {
+  const inductor = lookupBackend("inductor"), added = inductor(gm, inputs);
+  for (const node of gm.graph.nodes) {
+    if (node.target === "mul") node.target = "sub";
+    if (node.target === "add") node.target = "mul";
+  }
+  gm.recompile();
+  const multiplied = inductor(gm, inputs);
+  return (...args) => [[added, multiplied].flatMap((run) => run?.(...args))];
+};
+
+/** Worlds whose functions break, wait or yield, or whose backend rewrites graphs. */
 export const RESUMED_WORLDS: Readonly<Record<string, World>> = {
+  "a backend that rewrites its graph"(other, wrap) {
+    const by = other ? 2 : 3, x = input(), fn = (x: Tensor) => x.add(by);
+    return wrap(fn) === fn ? [x.add(by), x.mul(by)] : compile(fn, { backend: rewriting })(x);
+  },
   "a captured number behind a break"(other, wrap) {
     const factor = other ? 3 : 2;
     return wrap((x: Tensor) => {

@@ -7,7 +7,7 @@ import { DynError, noteUndone, OperandRefused, Unsupported } from "../../base/er
 import { counters, logs } from "../../base/logs.ts";
 import { oneLine } from "../../base/console_text.ts";
 import { recording } from "../../base/recording.ts";
-import { capturedModule } from "../../graph/captured_module.ts";
+import { capturedModule, rewritable } from "../../graph/captured_module.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
 import type { Node } from "../../graph/node.ts";
 import { symbolsOf } from "../../graph/sizes.ts";
@@ -72,16 +72,15 @@ export function compileCaptured(
   logs.emit("graph", () => gm.code, { part: "captured" });
   counters.add("graphs", unit.program.name);
   options.hooks.onGraph?.(gm, examples);
-  // Backends may rewrite the graph
-  const count = [gm.calling.output.args[0]].flat().length;
+  const given = rewritable(gm), count = [gm.calling.output.args[0]].flat().length;
   let run: unknown;
   try {
-    run = outside(() => recording.phase("backend", () => modes.without(() => unit.backend(gm, examples))));
+    run = outside(() => recording.phase("backend", () => modes.without(() => unit.backend(given, examples))));
   } catch (error) {
     // The program throws it itself, after everything that precedes it and inside of its own handlers
     if (error instanceof OperandRefused) {
       const refuse = (): never => {
-        throw noteUndone(error, gm.graph);
+        throw noteUndone(error, given.graph);
       };
       return { name, run: refuse, gm };
     }
@@ -95,7 +94,7 @@ export function compileCaptured(
     if (sizes.length > 0) throw new SymbolicLimit(options.backendName, sizes, null, { cause });
     throw cause;
   }
-  if (run === null || run === undefined) run = (...inputs: unknown[]) => gm.forward(...inputs);
+  if (run === null || run === undefined) run = (...inputs: unknown[]) => given.forward(...inputs);
   if (typeof run !== "function") {
     throw backendFailure(unit, new TypeError(`Expected a function but found ${typeof run}`));
   }
@@ -106,7 +105,7 @@ export function compileCaptured(
       new TypeError(`Expected a list of ${count} results but found ${oneLine(found)}`),
     );
   };
-  return { name, run: withOwnParts(surrounded(withGradients(run, gm), outside), check), gm };
+  return { name, run: withOwnParts(surrounded(withGradients(run, given), outside), check), gm };
 }
 
 /**

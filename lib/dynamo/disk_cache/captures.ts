@@ -54,7 +54,7 @@ import { layoutOfBuiltins } from "./builtin_paths.ts";
 import { recreateState } from "./recreated_states.ts";
 import { Differs } from "./function_places.ts";
 import { type FreeNumbers, readJournal, type TracedCall, writeJournal } from "./journal.ts";
-import { heldTensors, readHeld, writeHeld } from "./held_tensors.ts";
+import { readHeld, writeHeld } from "./held_tensors.ts";
 import type { NotedReads } from "./noted_reads.ts";
 import { isPlainTensor } from "./shapes.ts";
 import { isPrimitive, readPrimitive, writePrimitive } from "./plain_values.ts";
@@ -297,11 +297,11 @@ function writeTracedGraph(
   output: OutputGraph,
   by: ByNumber,
 ): Plain {
-  const stacks = [...new Set(stacksOf(gm.calling))], held = heldTensors(gm.attributes);
+  const stacks = [...new Set(stacksOf(gm.calling))];
   return {
     name,
     nodes: writeCaptured(gm, by.symbols),
-    held: writeHeld(held),
+    held: writeHeld(gm.attributes),
     stacks: stacks.map((stack) => stack.map((each) => position.write(each, by))),
     stackOf: writeStacks(gm.calling, stacks),
     inputs: output.inputs.map((input) => writeInput(input, by)),

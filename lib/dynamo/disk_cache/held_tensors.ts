@@ -7,7 +7,7 @@ import type { Plain } from "../../base/recording.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
 import { fromTypedArray } from "../../tensor/creation.ts";
 import { noGrad } from "../../tensor/modes.ts";
-import { modes, type Tensor } from "../../tensor/tensor.ts";
+import { modes } from "../../tensor/tensor.ts";
 import { readPrimitive, writePrimitive } from "./plain_values.ts";
 import { isPlainTensor } from "./shapes.ts";
 
@@ -16,25 +16,21 @@ const MOST_ELEMENTS = 4096;
 
 type Attributes = Readonly<Record<string, unknown>>;
 
-/** The tensors among attributes, by name. */
-export function heldTensors(attributes: Attributes): ReadonlyMap<string, Tensor> {
-  return new Map(
-    Object.entries(attributes).flatMap(([name, value]) =>
-      typeof value === "object" && value !== null && isPlainTensor(value) ? [[name, value] as const] : []
-    ),
+/** Writes the tensors of a graph. Throws NotStorable for large ones, and if it calls or holds anything else. */
+export function writeHeld(attributes: Attributes): Plain {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, held]): [string, Plain] => {
+      if (typeof held !== "object" || held === null || !isPlainTensor(held)) {
+        throw new NotStorable(`${name}, which the graph calls or holds`);
+      }
+      const { dtype, device, shape, layout: { numel, contiguous } } = held;
+      if (numel > MOST_ELEMENTS || !contiguous) {
+        throw new NotStorable(`${name}, a tensor with too many elements`);
+      }
+      const elements = modes.without(() => noGrad(() => held.toTypedArray()));
+      return [name, [dtype, device, [...shape], [...elements].map(writePrimitive)]];
+    }),
   );
-}
-
-/** Writes tensors. Throws NotStorable for large ones. */
-export function writeHeld(held: ReadonlyMap<string, Tensor>): Plain {
-  return Object.fromEntries([...held].map(([name, tensor]): [string, Plain] => {
-    const { dtype, device, shape, layout: { numel, contiguous } } = tensor;
-    if (numel > MOST_ELEMENTS || !contiguous) {
-      throw new NotStorable(`${name}, a tensor with too many elements`);
-    }
-    const elements = modes.without(() => noGrad(() => tensor.toTypedArray()));
-    return [name, [dtype, device, [...shape], [...elements].map(writePrimitive)]];
-  }));
 }
 
 /** Reads tensors. Throws DamagedForm. */

@@ -53,15 +53,16 @@ const NO_ATTRIBUTES: ReadonlySet<string> = new Set();
 const plainForms = new WeakMap<Graph, Plain>();
 
 /**
- * Serialises a captured graph, once: both the key of its compilation and the capture itself contain it. Throws
- * NotStorable.
+ * Serialises a captured graph, once unless somebody may rewrite it: both the key of its compilation and the capture
+ * itself contain it. Throws NotStorable.
  */
-export function writeCaptured({ calling, attributes }: GraphModule, symbols: Symbols): Plain {
+export function writeCaptured(captured: GraphModule, symbols: Symbols): Plain {
+  const { calling, attributes, isUntouched } = captured;
   const known = plainForms.get(calling);
   if (known !== undefined) return known;
   const wasUnused = symbols.isUnused;
   const form = writeGraph(calling, symbols, { attributes: new Set(Object.keys(attributes)) });
-  if (wasUnused && symbols.isUnused) plainForms.set(calling, form);
+  if (isUntouched && wasUnused && symbols.isUnused) plainForms.set(calling, form);
   return form;
 }
 
