@@ -19,7 +19,7 @@ type Program = (x: Tensor, given: Given) => unknown;
 
 const X = tensor([0.5, -1.5, 2]);
 
-const VALUES = [0, -0, 1, 2, 2.5, 3, -1, 7.25, 1e9, NaN, Infinity];
+const VALUES = [0, -0, 1, 2, 2.5, 3, -1, 7.25, 1e9];
 
 function draw(random: () => number, length: number, values: readonly number[]): Given {
   const list = () => Array.from({ length }, () => values[Math.floor(random() * values.length)] ?? 0);
@@ -33,18 +33,19 @@ function plain(value: unknown): unknown {
 
 const shown = (value: unknown): string => Deno.inspect(plain(value), { depth: 9, iterableLimit: 400 });
 
-/** Comparators as text; some are inconsistent, some have effects, some throw. */
+/**
+ * Consistent comparators as text, some of which have effects or throw. V8 compares small integers in another order once
+ * it has optimised a sort, which inconsistent ones would show.
+ */
 const COMPARATORS = [
   "(a, b) => a - b",
   "(a, b) => b - a",
   "(a, b) => a < b ? -1 : a > b ? 1 : 0",
   "(a, b) => { if (a === b) return 0; if (a > b) return -1; return 1; }",
-  "(a, b) => a > b",
   "(a, b) => o.sign * (a - b)",
   "(a, b) => o.flag ? a - b : b - a",
   "(a, b) => Math.abs(a) - Math.abs(b) || a - b",
-  "(a, b) => (a * 7 + b * 3) % 5 - 2",
-  "(a, b) => Object.is(a, b) ? 0 : a < b ? -1 : 1",
+  "(a, b) => Object.is(a, b) || a === b ? 0 : a < b ? -1 : 1",
   "(a, b) => a == b ? 0 : a < b ? -1 : 1",
   "(a, b) => Number(a > b) - Number(a < b)",
   "(a, b) => (a | 0) - (b | 0)",
@@ -99,6 +100,30 @@ Deno.test("sorts by generated comparators give what they give uncompiled, with t
         }
       };
       assertEquals(outcome(f.run, mine), outcome(expected, given), `${call} ${body} ${shown(given)}`);
+    }
+  }
+});
+
+/** Comparators whose results contradict each other. */
+const INCONSISTENT: readonly ((a: number, b: number) => number | boolean)[] = [
+  (a, b) => a > b,
+  (a, b) => a < b ? -1 : 1,
+  (a, b) => (a * 7 + b * 3) % 5 - 2,
+  (a, b) => Object.is(a, b) ? 0 : a < b ? -1 : 1,
+  (a, b) => b - a,
+];
+
+Deno.test("sorts by inconsistent comparators give what they give uncompiled", () => {
+  const random = randomNumbers(testSeed());
+  for (const compare of INCONSISTENT) {
+    const order = compare as (a: number, b: number) => number;
+    for (const length of [3, 12, 80]) {
+      const f = capture((x: Tensor, list: number[]) => [x.sum(), list.toSorted(order)]);
+      for (let call = 0; call < 4; call++) {
+        // No list of small integers, whose order in V8 depends on the tier
+        const { list } = draw(random, length, [0.5, -0.5, 1.5, 2.25, 7.75, NaN, Infinity, -1.5]);
+        assertEquals(shown(f.run(X, list)[1]), shown(list.toSorted(order)), `${compare} ${shown(list)}`);
+      }
     }
   }
 });

@@ -54,6 +54,17 @@ export function toSortedBy(this: unknown[], comparator: Comparator): unknown[] {
   return items;
 }
 
+/**
+ * The indices of a list in the order of a comparator of two of them. V8's builtin is not asked: once optimised, it
+ * compares small integers in another order than all other numbers.
+ */
+export function sortedPlaces(length: number, comparator: (i: number, j: number) => number): number[] {
+  const places: number[] = [];
+  for (let i = 0; i < length; i++) places[i] = i;
+  sortItems(places, comparator as Comparator);
+  return places;
+}
+
 /** sort of a typed array with a comparator */
 export function sortNumbersBy(this: unknown[], comparator: Comparator): unknown[] {
   const { length } = this, source: unknown[] = [], target: unknown[] = [];

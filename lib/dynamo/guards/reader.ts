@@ -12,6 +12,7 @@ import {
   valuesLeft,
 } from "../functions/iterator_positions.ts";
 import { BUILTIN_VARIABLES } from "../functions/builtin_objects.ts";
+import { sortedPlaces } from "../functions/sorting_polyfills.ts";
 import { hasKey, keysOf, membersOf, sizeOf, valueAtKey, valuesOf } from "../../base/collections.ts";
 import { invariant } from "../../base/errors.ts";
 import type { Question, Source } from "../source.ts";
@@ -332,16 +333,8 @@ export const LIST_READERS: Readonly<Record<string, unknown>> = {
   valuesLeft,
 };
 
-const { apply, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
-const { hasOwn, is } = Object, { isArray } = Array, { sort } = Array.prototype;
-
-/** The indices of the rows of a list in the order of a comparator of two of them. */
-function sortedPlaces(count: number, order: (i: number, j: number) => number): number[] {
-  const places: number[] = [];
-  for (let i = 0; i < count; i++) places[i] = i;
-  apply(sort, places, [order]);
-  return places;
-}
+const { getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
+const { hasOwn, is } = Object, { isArray } = Array;
 
 function noComparator(): never {
   invariant(false, "Expected a comparison only where rows are compared");

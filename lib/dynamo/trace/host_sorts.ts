@@ -1,6 +1,6 @@
 /**
  * Lists of numbers that each call sorts before the graph, by comparators that only compute: neither the order nor a
- * comparison is guarded. Invariant: the numbers come in the order that the builtin gives them, by the same comparisons.
+ * comparison is guarded. Invariant: the numbers come in the order of the comparisons that a traced sort makes.
  */
 import { BreakSignal } from "../break_reasons.ts";
 import { type HostExpression, isWholeNumber, operandsOf, ranking } from "../variables/host_number.ts";
@@ -8,7 +8,7 @@ import { numberOfTruth } from "../variables/choices.ts";
 import { expressionOf, hintOfNumber, makeNumber, type Numeric } from "../variables/numbers.ts";
 import { NumberValue } from "../variables/number_value.ts";
 import { constant, HOLE, isDecision, isPassed, type ObjectValue, type Value } from "../variables/value.ts";
-import { LONGEST_SORTED } from "../functions/sorting_polyfills.ts";
+import { LONGEST_SORTED, sortedPlaces } from "../functions/sorting_polyfills.ts";
 import { elementAt, elementsOf } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { NotPure, PurePaths } from "./pure_paths.ts";
@@ -70,7 +70,7 @@ function sorted(m: Interpreter, numbers: readonly Numeric[], comparator: ObjectV
   const expressions = columns.map((column) => column.map(expressionOf));
   const known = order && ranking(expressions, expressionOf(order));
   if (!known) return null;
-  const places = numbers.map((_, i) => i).sort((i, j) => {
+  const places = sortedPlaces(numbers.length, (i, j) => {
     const pair = [i, j].map((at) => constant(hintOfNumber(numbers[at] ?? constant(NaN))));
     const compared = orderOf(m, new PurePaths(m).result(comparator, pair));
     if (!compared) throw new NotPure();
