@@ -1,5 +1,5 @@
 /** Numbers that change between calls behave as they do as constants: eagerly, and compiled without a break. */
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   cat,
   compile,
@@ -10,6 +10,7 @@ import {
   func,
   higherOrderOps,
   isTensor,
+  manualSeed,
   nn,
   ones,
   type Tensor,
@@ -406,4 +407,29 @@ Deno.test("a size is restricted only where it is one: elsewhere one version serv
   assertEquals(c.graphs.length, 2);
   for (const n of [3, 0, 1, 5, 7]) assertEquals(shown(c.run(x, n, true)), shown(program(x, n, true)));
   assertEquals(c.graphs.length, 5);
+});
+
+Deno.test("a temperature of gumbelSoftmax that is annealed needs no version after the second", () => {
+  const draw = (x: Tensor, tau: number | Tensor) => {
+    manualSeed(3);
+    return nn.functional.gumbelSoftmax(x, { tau });
+  };
+  const c = capture((x: Tensor, tau: number) => nn.functional.gumbelSoftmax(x, { tau })),
+    x = tensor([[0.5, -1.5, 2], [1, 0, -1]]);
+  for (let tau = 1; tau > 0.5; tau *= 0.9) {
+    manualSeed(3);
+    assertEquals(shown(c.run(x, tau)), shown(draw(x, tau)), `${tau}`);
+  }
+  assertEquals(c.graphs.length, 2);
+
+  // A temperature of each row that is learnt: the noise is that of a temperature of 1
+  const tau = tensor([[0.5], [2]], { requiresGrad: true }), weights = tensor([[1, 2, 4], [3, 0, 1]]);
+  const noisy = draw(x, 1).log(), wanted = tensor([[0.5], [2]], { requiresGrad: true });
+  const found = draw(x, tau), expected = noisy.div(wanted).softmax(-1);
+  found.mul(weights).sum().backward();
+  expected.mul(weights).sum().backward();
+  assert(found.allclose(expected) && tau.grad && wanted.grad?.allclose(tau.grad));
+  const rows = draw(tensor([0.5, -1.5, 2]), tau.detach());
+  assertEquals(rows.shape, [2, 3]);
+  assertThrows(() => draw(x, tensor([1, 2])), Error, "broadcast");
 });

@@ -999,7 +999,7 @@ export interface OpApi<T extends TensorLike> {
     ...rest: Rest<named.FeatureAlphaDropoutOptions, ["p", "training", "inplace"]>
   ): T;
   rrelu(self: T, ...rest: Rest<named.RreluOptions, ["lower", "upper", "training", "inplace"]>): T;
-  gumbelSoftmax(logits: T, ...rest: Rest<named.GumbelSoftmaxOptions, ["tau", "hard", "eps", "dim"]>): T;
+  gumbelSoftmax(logits: T, ...rest: Rest<named.GumbelSoftmaxOptions<T>, ["tau", "hard", "eps", "dim"]>): T;
   var(self: T, ...rest: Rest<named.VarOptions, ["dim", "unbiased", "keepdim"]>): T;
   std(self: T, ...rest: Rest<named.StdOptions, ["dim", "unbiased", "keepdim"]>): T;
   varMean(

@@ -964,9 +964,9 @@ export interface RreluOptions {
 }
 
 /** Arguments of gumbelSoftmax by name. */
-export interface GumbelSoftmaxOptions {
+export interface GumbelSoftmaxOptions<T> {
   /** As PyTorch's `tau`; default 1. */
-  readonly tau?: number | undefined;
+  readonly tau?: Operand<T> | undefined;
   /** As PyTorch's `hard`; default false. */
   readonly hard?: boolean | undefined;
   /** As PyTorch's `eps`; default 1e-10. */

@@ -432,11 +432,11 @@ export const dropout3d: (
  */
 export const gumbelSoftmax: (
   logits: Tensor,
-  tau?: number | GumbelSoftmaxOptions,
-  hard?: boolean | GumbelSoftmaxOptions,
-  eps?: number | GumbelSoftmaxOptions,
-  dim?: number | GumbelSoftmaxOptions,
-  options?: GumbelSoftmaxOptions,
+  tau?: Operand<Tensor> | GumbelSoftmaxOptions<Tensor>,
+  hard?: boolean | GumbelSoftmaxOptions<Tensor>,
+  eps?: number | GumbelSoftmaxOptions<Tensor>,
+  dim?: number | GumbelSoftmaxOptions<Tensor>,
+  options?: GumbelSoftmaxOptions<Tensor>,
 ) => Tensor = ops.gumbelSoftmax;
 /** The norm of order `ord` of the vectors along dimensions, as `torch.linalg.vector_norm`. */
 export const vectorNorm: (

@@ -9,7 +9,7 @@ import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
-import { checkCategory, t } from "../pointwise.ts";
+import { checkCategory, pointwiseMeta, t, typesOf } from "../pointwise.ts";
 import { normalizeDim, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 
@@ -102,15 +102,18 @@ const gumbelSoftmax = composeWideOp({
     "gradient of the soft ones (Jang et al. 2017). As `nn.functional.gumbel_softmax`.",
   params: {
     logits: required("tensor"),
-    tau: optional("float", 1),
+    tau: optional("operand", 1),
     hard: optional("bool", false),
     eps: optional("float", 1e-10),
     dim: optional("int", -1),
   },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
-  infer({ logits, dim }) {
-    normalizeDim(dim, logits.shape.length);
-    return checkNoise("gumbelSoftmax", logits, 0);
+  infer({ logits, tau, dim }) {
+    checkCategory("gumbelSoftmax", logits.dtype, ["float"]);
+    const { result } = typesOf("promote", [logits, tau]),
+      { shape, device } = pointwiseMeta([logits, tau], result);
+    normalizeDim(dim, shape.length);
+    return contiguousMeta(shape, result, device);
   },
   compose(o, { logits, tau, hard, dim }) {
     const noise = o.neg(o.log(o.exponential(o.emptyLike(o.detach(logits)))));
