@@ -484,3 +484,46 @@ Deno.test("checkpoints support complex tensors; safetensors reports that it does
   assertThrows(() => safetensors.serialize({ base }), dyn.DynError, "safetensors has no complex types");
   Deno.removeSync(path);
 });
+
+Deno.test("functions of infinite, undefined and huge parts are those of annex G of C99, compiled too", () => {
+  const { PI } = Math, far = Infinity;
+  type Pair = readonly [re: number, im: number];
+  const known: Readonly<Record<string, readonly (readonly [argument: Pair, value: Pair])[]>> = {
+    exp: [[[far, 0], [far, 0]], [[far, far], [far, NaN]], [[-far, NaN], [0, 0]], [[NaN, 0], [NaN, 0]]],
+    sqrt: [[[-1, far], [far, far]], [[NaN, -far], [far, -far]], [[-far, 1], [0, far]], [[far, NaN], [
+      far,
+      NaN,
+    ]]],
+    sinh: [[[far, 0], [far, 0]], [[0, far], [0, NaN]], [[far, far], [far, NaN]]],
+    cosh: [[[far, 0], [far, 0]], [[0, far], [NaN, 0]], [[-far, NaN], [far, NaN]]],
+    tanh: [[[far, 1], [1, 0]], [[-far, NaN], [-1, 0]], [[0, far], [0, NaN]], [[25, NaN], [NaN, NaN]]],
+    sin: [[[0, far], [0, far]], [[0, NaN], [0, NaN]]],
+    asin: [[[1, far], [0, far]], [[far, far], [PI / 4, far]], [[0, NaN], [0, NaN]]],
+    acos: [[[0, far], [PI / 2, -far]], [[-far, 1], [PI, -far]], [[0, NaN], [PI / 2, NaN]]],
+    asinh: [[[far, 1], [far, 0]], [[-far, -far], [-far, -PI / 4]]],
+    acosh: [[[-far, far], [far, 0.75 * PI]], [[1, -far], [far, -PI / 2]], [[0, NaN], [NaN, PI / 2]]],
+    atanh: [[[0, far], [0, PI / 2]], [[far, NaN], [0, NaN]], [[1, 1e-30], [Math.log(2e30) / 2, PI / 4]]],
+    atan: [[[0, 1e30], [PI / 2, 1e-30]], [[-far, 1], [-PI / 2, 0]]],
+    reciprocal: [[[0, far], [0, -0]], [[-far, 1], [-0, -0]]],
+  };
+  for (const [name, rows] of Object.entries(known)) {
+    const z = viewAsComplex(tensor(rows.map(([argument]) => argument), { dtype: "float64" }));
+    const op = opNamed(name);
+    assert(op, name);
+    const run = (x: Tensor): Tensor => {
+      const w = callOp(op, [x]);
+      return isTensor(w) ? viewAsReal(w) : x;
+    };
+    const wanted = tensor(rows.map(([, value]) => value), { dtype: "float64" });
+    for (const call of [run, compile(run)]) {
+      const found = call(z);
+      assert(found.allclose(wanted, { rtol: 1e-13, atol: 0, equalNan: true }), `${name}: ${found}`);
+    }
+  }
+  // A part of e^z is finite though |e^z| is not
+  const large = viewAsReal(viewAsComplex(tensor([709.9, 3], { dtype: "float64" })).exp());
+  assert(
+    large.allclose(tensor([-far, 2.8526027445182506e307], { dtype: "float64" }), { rtol: 1e-12 }),
+    `${large}`,
+  );
+});

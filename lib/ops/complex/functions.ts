@@ -1,7 +1,8 @@
 /**
  * Functions of a complex variable: values from real and imaginary parts, and derivatives over complex tensors.
  * Invariant: values keep their precision near branch points and for large parts (Kahan 1987, "Branch cuts for complex
- * elementary functions"); derivatives are complex, so that a gradient is multiplied by their conjugate.
+ * elementary functions") and are those of annex G of C99 for infinite and undefined parts; derivatives are complex, so
+ * that a gradient is multiplied by their conjugate.
  */
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
@@ -35,6 +36,21 @@ const times = <T extends TensorLike>(o: OpApi<T>, a: Parts<T>, b: Parts<T>): Par
   im: o.add(o.mul(a.re, b.im), o.mul(a.im, b.re)),
 });
 
+const or = <T extends TensorLike>(o: OpApi<T>, a: T, b: T): T => o.logicalOr(a, b);
+const and = <T extends TensorLike>(o: OpApi<T>, a: T, b: T): T => o.logicalAnd(a, b);
+const isInfinite = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): T =>
+  or(o, o.isinf(re), o.isinf(im));
+
+/** `product`, or `zero` where that is 0 and the other factor is infinite or undefined. */
+const unlessZero = <T extends TensorLike>(o: OpApi<T>, zero: T, product: T): T =>
+  o.where(and(o, o.eq(zero, 0), o.isnan(product)), zero, product);
+
+/** e^|x| beyond a value that does not overflow, to be multiplied last: products may be finite where it is not. */
+function excessive<T extends TensorLike>(o: OpApi<T>, x: T): { readonly limit: number; readonly excess: T } {
+  const limit = x.dtype === "float64" ? 700 : 80;
+  return { limit, excess: o.exp(o.clamp(o.sub(o.abs(x), limit), 0, null)) };
+}
+
 /** log |z|, precise where |z| is near 1: there |z|² − 1 = (m − 1)(m + 1) + n² with the larger part m. */
 function logAbs<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): T {
   const x = o.abs(re), y = o.abs(im), larger = o.maximum(x, y), smaller = o.minimum(x, y);
@@ -50,8 +66,9 @@ function log<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
 
 /** The root with a nonnegative real part; the part with cancellation is computed from the other one. */
 function sqrt<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
-  const large = o.sqrt(o.add(o.mul(o.hypot(re, im), 0.5), o.mul(o.abs(re), 0.5)));
-  const small = o.where(o.eq(large, 0), o.abs(im), o.div(o.mul(o.abs(im), 0.5), large));
+  const isSteep = o.isinf(im), y = o.abs(im);
+  const large = o.where(isSteep, y, o.sqrt(o.add(o.mul(o.hypot(re, im), 0.5), o.mul(o.abs(re), 0.5))));
+  const small = o.where(or(o, isSteep, o.eq(large, 0)), y, o.div(o.mul(y, 0.5), large));
   const isRight = o.ge(re, 0);
   return {
     re: o.where(isRight, large, small),
@@ -68,23 +85,45 @@ const around = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): readon
 function reciprocal<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
   const scale = o.maximum(o.abs(re), o.abs(im)), x = o.div(re, scale), y = o.div(im, scale);
   const norm = o.mul(o.add(o.mul(x, x), o.mul(y, y)), scale), isZero = o.eq(scale, 0);
+  const isFar = isInfinite(o, { re, im });
+  const at = (part: T, value: T): T => o.where(isFar, o.copysign(o.zerosLike(part), part), value);
   return {
-    re: o.where(isZero, o.reciprocal(re), o.div(x, norm)),
-    im: o.where(isZero, NaN, o.neg(o.div(y, norm))),
+    re: at(re, o.where(isZero, o.reciprocal(o.abs(re)), o.div(x, norm))),
+    im: at(o.neg(im), o.where(isZero, NaN, o.neg(o.div(y, norm)))),
   };
 }
 
 function exp<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
-  const size = o.exp(re);
-  return { re: o.mul(size, o.cos(im)), im: o.mul(size, o.sin(im)) };
+  const { limit, excess } = excessive(o, o.clamp(re, 0, null)), size = o.exp(o.clamp(re, null, limit));
+  const isTurning = o.logicalNot(o.isfinite(im)), isNothing = and(o, isTurning, o.eq(re, -Infinity));
+  const along = o.where(and(o, isTurning, o.eq(re, Infinity)), re, o.mul(o.mul(size, o.cos(im)), excess));
+  const across = unlessZero(o, im, o.mul(o.mul(size, o.sin(im)), excess));
+  return { re: o.where(isNothing, 0, along), im: o.where(isNothing, o.copysign(size, im), across) };
+}
+
+/** The hyperbolic sine and cosine of the real part, up to an excess, and where it is infinite and the imaginary is not finite. */
+function hyperbolic<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>) {
+  const { limit, excess } = excessive(o, re), x = o.clamp(re, -limit, limit);
+  const isTurning = and(o, o.isinf(re), o.logicalNot(o.isfinite(im)));
+  return { isTurning, excess, sine: o.sinh(x), cosine: o.cosh(x) };
 }
 
 function sinh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
-  return { re: o.mul(o.sinh(re), o.cos(im)), im: o.mul(o.cosh(re), o.sin(im)) };
+  const { isTurning, excess, sine, cosine } = hyperbolic(o, { re, im });
+  const along = unlessZero(o, re, o.mul(o.mul(sine, o.cos(im)), excess));
+  return {
+    re: o.where(isTurning, re, along),
+    im: unlessZero(o, im, o.mul(o.mul(cosine, o.sin(im)), excess)),
+  };
 }
 
 function cosh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
-  return { re: o.mul(o.cosh(re), o.cos(im)), im: o.mul(o.sinh(re), o.sin(im)) };
+  const { isTurning, excess, sine, cosine } = hyperbolic(o, { re, im });
+  const across = o.mul(o.mul(sine, o.sin(im)), excess);
+  return {
+    re: o.where(isTurning, o.abs(re), o.mul(o.mul(cosine, o.cos(im)), excess)),
+    im: unlessZero(o, im, unlessZero(o, re, across)),
+  };
 }
 
 /** Above this value the hyperbolic tangent rounds to 1 in both types. */
@@ -94,45 +133,71 @@ function tanh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T>
   const tangent = o.tan(im), steep = o.add(o.mul(tangent, tangent), 1);
   const s = o.sinh(o.clamp(re, -FLAT, FLAT)), c = o.sqrt(o.add(o.mul(s, s), 1));
   const norm = o.add(o.mul(steep, o.mul(s, s)), 1);
-  const isFlat = o.gt(o.abs(re), FLAT);
+  const isFlat = o.gt(o.abs(re), FLAT), isFar = o.isinf(re), left = o.exp(o.mul(o.abs(re), -2));
+  const sides = o.div(o.mul(tangent, 4), steep), along = o.div(o.mul(steep, o.mul(c, s)), norm);
+  const isKnown = and(o, isFlat, or(o, isFar, o.isfinite(im)));
+  const across = o.where(isFlat, o.mul(sides, left), o.div(tangent, norm));
   return {
-    re: o.where(isFlat, o.copysign(o.onesLike(re), re), o.div(o.mul(steep, o.mul(c, s)), norm)),
-    im: o.div(tangent, norm),
+    re: o.where(isKnown, o.copysign(o.onesLike(re), re), unlessZero(o, re, along)),
+    im: o.where(and(o, isFar, o.isnan(sides)), o.copysign(left, im), unlessZero(o, im, across)),
   };
 }
 
+/** |z|. */
+const size = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): T => o.hypot(re, im);
+
 function asin<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
   const [below, above] = around(o, z), p = sqrt(o, below), q = sqrt(o, above);
+  const isFar = isInfinite(o, z), far = o.copysign(o.atan2(o.abs(z.re), o.abs(z.im)), z.re);
   return {
-    re: o.atan2(z.re, times(o, p, q).re),
-    im: o.asinh(times(o, conjugate(o, p), q).im),
+    re: o.where(isFar, far, unlessZero(o, z.re, o.atan2(z.re, times(o, p, q).re))),
+    im: o.where(
+      isFar,
+      o.copysign(size(o, z), z.im),
+      o.asinh(times(o, conjugate(o, p), q).im),
+    ),
   };
 }
 
 function acos<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
   const [below, above] = around(o, z), p = sqrt(o, below), q = sqrt(o, above);
+  const isFar = isInfinite(o, z), isUpright = and(o, o.eq(z.re, 0), o.isnan(z.im));
+  const near = o.where(isUpright, Math.PI / 2, o.mul(o.atan2(p.re, q.re), 2));
   return {
-    re: o.mul(o.atan2(p.re, q.re), 2),
-    im: o.asinh(times(o, conjugate(o, q), p).im),
+    re: o.where(isFar, o.abs(o.atan2(z.im, z.re)), near),
+    im: o.where(isFar, o.copysign(size(o, z), o.neg(z.im)), o.asinh(times(o, conjugate(o, q), p).im)),
   };
 }
 
 function acosh<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
   const p = sqrt(o, { re: o.sub(z.re, 1), im: z.im }), q = sqrt(o, { re: o.add(z.re, 1), im: z.im });
+  const isFar = isInfinite(o, z), isUpright = and(o, o.eq(z.re, 0), o.isnan(z.im));
+  const near = o.where(isUpright, Math.PI / 2, o.mul(o.atan2(p.im, q.re), 2));
   return {
-    re: o.asinh(times(o, conjugate(o, p), q).re),
-    im: o.mul(o.atan2(p.im, q.re), 2),
+    re: o.where(isFar, size(o, z), o.asinh(times(o, conjugate(o, p), q).re)),
+    im: o.where(isFar, o.atan2(z.im, z.re), near),
   };
 }
+
+/** Above this value the squares may overflow, and the inverse hyperbolic tangent is 1/z ± iπ/2. */
+const FAR = 1e18;
 
 /** ¼·log(((1 + x)² + y²) / ((1 − x)² + y²)), for x ≥ 0 and signed afterwards. */
 function atanh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
   const x = o.abs(re), gap = o.sub(x, 1), square = o.mul(im, im);
   const ratio = o.div(o.mul(x, 4), o.add(o.mul(gap, gap), square));
   const opening = o.sub(o.mul(o.add(o.neg(x), 1), o.add(x, 1)), square);
+  const isFar = or(o, isInfinite(o, { re, im }), o.gt(o.maximum(x, o.abs(im)), FAR)),
+    far = reciprocal(o, { re: x, im }).re;
+  // The squares of small distances from a pole may vanish
+  const distance = o.hypot(gap, im),
+    pole = o.sub(o.mul(o.log(o.mul(x, 4)), 0.25), o.mul(o.log(distance), 0.5));
+  const open = unlessZero(o, x, o.mul(o.log1p(ratio), 0.25));
+  const near = o.where(o.lt(distance, 1e-6), pole, open), isTurning = o.isnan(im);
+  const turn = o.copysign(o.fullLike(im, Math.PI / 2), im);
   return {
-    re: o.copysign(o.mul(o.log1p(ratio), 0.25), re),
-    im: o.mul(o.atan2(o.mul(im, 2), opening), 0.5),
+    re: o.copysign(o.where(isFar, far, near), re),
+    im: o.where(isFar, o.where(isTurning, im, turn), o.mul(o.atan2(o.mul(im, 2), opening), 0.5)),
   };
 }
 
