@@ -159,6 +159,20 @@ for (const [name, [program, versions]] of Object.entries(EVERYDAY)) {
   });
 }
 
+Deno.test("sorted sizes stay sizes, with a version for each order", () => {
+  const f = capture((x: Tensor, y: Tensor, z: Tensor) => {
+    const sizes = [y.shape[0] ?? 0, z.shape[0] ?? 0].sort((a, b) => a - b);
+    return x.narrow(0, 0, sizes[0] ?? 0).sum().add(sizes[1] ?? 0);
+  });
+  const x = tensor([1.5, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  for (const [a, b] of [[2, 3], [3, 4], [4, 6], [5, 7], [7, 5], [6, 3], [8, 2], [9, 4], [3, 9], [2, 8]]) {
+    const [least, most] = [Math.min(a ?? 0, b ?? 0), Math.max(a ?? 0, b ?? 0)];
+    const expected = x.narrow(0, 0, least).sum().add(most);
+    assertEquals(plain(f.run(x, x.narrow(0, 0, a ?? 0), x.narrow(0, 0, b ?? 0))), plain(expected));
+  }
+  assertEquals(f.graphs.length, 3);
+});
+
 Deno.test("a sort of numbers has no guard of a comparison, and runs once for all of its elements", () => {
   const f = capture((x: Tensor, list: number[]) => [x.sum(), ...list.toSorted((a, b) => b - a)]);
   for (const list of [[1.5, 2.5, 0.5], [3.5, 0.25, 7.5], [0.125, 8.5, 4.5]]) {

@@ -118,14 +118,23 @@ export interface Ranking {
   readonly readsElements: boolean;
 }
 
+/** The first number of the row at a place of a sorted list, or where that row was before. */
+export interface RankedNumber {
+  readonly kind: "ranked";
+  readonly ranking: Ranking;
+  readonly at: number;
+  readonly part: "number" | "place";
+  /** Whether it is an integer in all calls. */
+  readonly isWhole: boolean;
+}
+
 /** A pure expression over primitive values. */
 export type HostExpression =
   | { readonly kind: "called"; readonly call: HostCall; readonly index: number }
   | { readonly kind: "source"; readonly source: Source }
   | HostElement
   | SharedExpression
-  /** The first number of the row at a place of a sorted list. */
-  | { readonly kind: "ranked"; readonly ranking: Ranking; readonly at: number; readonly isWhole: boolean }
+  | RankedNumber
   /** A number of one of the two rows that a comparator compares. */
   | { readonly kind: "compared"; readonly side: 0 | 1; readonly column: number }
   | { readonly kind: "literal"; readonly value: number | string | boolean }

@@ -259,7 +259,7 @@ function tensorText(source: Source, expected: TensorExpectation): string {
 export function hostLeafText(leaf: HostLeaf): string {
   if (leaf.kind === "called") return `${leaf.call.text}#${leaf.index}`;
   if (leaf.kind === "shared") return `(…)#${leaf.number}`;
-  if (leaf.kind === "ranked") return `sorted(…)[${leaf.at}]`;
+  if (leaf.kind === "ranked") return `${leaf.part === "number" ? "sorted" : "order"}(…)[${leaf.at}]`;
   if (leaf.kind === "compared") return `${leaf.side === 0 ? "a" : "b"}#${leaf.column}`;
   const base = sourceText(leaf.source);
   if (leaf.kind === "source") return base;

@@ -27,7 +27,7 @@ import {
   type HostLeaf,
   hostText,
   innermostFirst,
-  type Ranking,
+  type RankedNumber,
   type SharedExpression,
 } from "../variables/host_number.ts";
 
@@ -281,7 +281,7 @@ export class SourceReader {
   }
 
   /** An element of a sorted list, whose columns and their order are variables. */
-  #ranked({ columns, order, number }: Ranking, at: number): string {
+  #ranked({ ranking: { columns, order, number }, at, part }: RankedNumber): string {
     const rows = columns.map((column, k) =>
       this.#once("column", `column ${k} of ranking ${number}`, () => `[${column.map((e) => this.host(e))}]`)
     );
@@ -289,7 +289,7 @@ export class SourceReader {
       const compared = this.host(order, ({ side, column }) => `${rows[column]}[${side === 0 ? "i" : "j"}]`);
       return `${this.constants.name(sortedPlaces)}(${columns[0]?.length}, (i, j) => ${compared})`;
     });
-    return `${rows[0]}[${places}[${at}]]`;
+    return part === "place" ? `${places}[${at}]` : `${rows[0]}[${places}[${at}]]`;
   }
 
   /** A host expression over sources; `compared` names what a comparator compares. */
@@ -300,7 +300,7 @@ export class SourceReader {
     return hostText(expression, (leaf) => {
       if (leaf.kind === "called") return this.#called(leaf.call);
       if (leaf.kind === "compared") return compared(leaf);
-      if (leaf.kind === "ranked") return this.#ranked(leaf.ranking, leaf.at);
+      if (leaf.kind === "ranked") return this.#ranked(leaf);
       if (leaf.kind === "element") return this.#element(leaf);
       if (leaf.kind === "shared") return this.#shared(leaf);
       const base = this.read(leaf.source);

@@ -5,7 +5,7 @@
 import { BreakSignal } from "../break_reasons.ts";
 import { type HostExpression, isWholeNumber, operandsOf, ranking } from "../variables/host_number.ts";
 import { numberOfTruth } from "../variables/choices.ts";
-import { expressionOf, hintOfNumber, makeNumber, type Numeric } from "../variables/numbers.ts";
+import { dimOf, expressionOf, hintOfNumber, makeNumber, type Numeric } from "../variables/numbers.ts";
 import { NumberValue } from "../variables/number_value.ts";
 import { constant, HOLE, isDecision, isPassed, type ObjectValue, type Value } from "../variables/value.ts";
 import { LONGEST_SORTED, sortedPlaces } from "../functions/sorting_polyfills.ts";
@@ -81,8 +81,15 @@ function sorted(m: Interpreter, numbers: readonly Numeric[], comparator: ObjectV
   return places.map((place, at) => {
     const number = numbers[place] ?? constant(NaN);
     if (isFixed) return number;
-    const expression: HostExpression = { kind: "ranked", ranking: known, at, isWhole };
-    return makeNumber(m.output, { expression, hint: hintOfNumber(number), integer: null, dim: () => null });
+    const ranked = { kind: "ranked", ranking: known, at } as const;
+    // A size is one of those that were sorted, as long as it comes from the same place
+    const dim = () => {
+      const found = dimOf(number), expression = { ...ranked, part: "place", isWhole: true } as const;
+      if (found !== null) m.output.guard({ kind: "expression", expression, expected: place });
+      return found;
+    };
+    const expression: HostExpression = { ...ranked, part: "number", isWhole };
+    return makeNumber(m.output, { expression, hint: hintOfNumber(number), integer: null, dim });
   });
 }
 

@@ -10,6 +10,7 @@ import {
   type HostLeaf,
   type HostMath,
   MATH,
+  type RankedNumber,
   type Ranking,
   type SharedExpression,
 } from "../places.ts";
@@ -21,6 +22,7 @@ export type {
   HostExpression,
   HostLeaf,
   HostMath,
+  RankedNumber,
   Ranking,
   SharedExpression,
 };
