@@ -115,7 +115,10 @@ export function cachedBufferAnalysis<T>(
   return (body, visit) => {
     const canonical = known.get(body), first = canonical && firsts.get(canonical.kind);
     if (first) {
-      for (const { at, id, result } of first) visit(canonical.buffers[at] ?? id, result);
+      for (let k = 0; k < first.length; k++) {
+        const placed = first[k];
+        if (placed) visit(canonical.buffers[placed.at] ?? placed.id, placed.result);
+      }
       return;
     }
     const found = find(body);

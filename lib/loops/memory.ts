@@ -23,10 +23,12 @@ export function lifetimesOf(
 ): ReadonlyMap<BufferId, { readonly first: number; readonly last: number }> {
   const lifetimes = new Map<BufferId, { readonly first: number; last: number }>();
   for (const [time, group] of kernelGroups(kernels).entries()) {
-    for (const buffer of group.flatMap((kernel) => [...usesOf(kernel).all])) {
-      const known = lifetimes.get(buffer);
-      if (known) known.last = time;
-      else lifetimes.set(buffer, { first: time, last: time });
+    for (const kernel of group) {
+      for (const buffer of usesOf(kernel).all) {
+        const known = lifetimes.get(buffer);
+        if (known) known.last = time;
+        else lifetimes.set(buffer, { first: time, last: time });
+      }
     }
   }
   return lifetimes;

@@ -45,7 +45,9 @@ export function isChanged(object: ObjectValue): boolean {
   if (growing && (growing.added.length > 0 || growing.replaced.length > 0 || isShortened(growing))) {
     return true;
   }
-  return elements.length !== originals.length || elements.some((e, i) => e !== originals[i]);
+  if (elements.length !== originals.length) return true;
+  for (let at = 0; at < elements.length; at++) if (elements[at] !== originals[at]) return true;
+  return false;
 }
 
 const isShortened = (list: GrowingList | null): boolean => list !== null && list.dropped + list.popped > 0;

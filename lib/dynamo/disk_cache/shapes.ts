@@ -261,12 +261,17 @@ const readGetter = (getter: (() => unknown) | undefined, tensor: Tensor): boolea
 
 function tensorKind(tensor: Tensor, number: number, numbering: Numbering): Plain {
   const { state, viewState, storage, layout: { shape, strides, dtype, device }, offset } = tensor;
-  const listeners = [...state?.accumulator?.hooks.values() ?? []],
-    retained = state?.accumulator?.retained.size ?? 0;
-  if (retained > 0 || listeners.some(({ size }) => size > 0)) throw new NotStorable("a tensor with hooks");
-  const marks = shape.map((_, dim) =>
-    Object.entries(markOf(tensor, dim) ?? {}).map(([name, value]) => [name, writePrimitive(value)])
-  );
+  const { accumulator = null } = state ?? {};
+  if (
+    accumulator && (accumulator.retained.size > 0 || accumulator.hooks.values().some(({ size }) => size > 0))
+  ) {
+    throw new NotStorable("a tensor with hooks");
+  }
+  const marks = shape.some((_, dim) => markOf(tensor, dim) !== undefined)
+    ? shape.map((_, dim) =>
+      Object.entries(markOf(tensor, dim) ?? {}).map(([name, value]) => [name, writePrimitive(value)])
+    )
+    : [];
   return [
     "tensor",
     [...shape],

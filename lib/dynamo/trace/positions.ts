@@ -28,10 +28,20 @@ export function positionOf(code: CodeObject, pc: number): SourcePosition {
   return position;
 }
 
+/** The last positions of each stack: each guard asks for them, most at the same place as the one before. */
+const last = new WeakMap<readonly Frame[], readonly SourcePosition[]>();
+
 /** Positions of all user frames, innermost last. */
 export function positionsOf(frames: readonly Frame[]): readonly SourcePosition[] {
+  const former = last.get(frames);
+  let count = 0;
+  const stays = frames.every(({ internal, code, pc }) =>
+    internal || positionOf(code, pc) === former?.[count++]
+  );
+  if (former && stays && count === former.length) return former;
   const found: SourcePosition[] = [];
   for (const { internal, code, pc } of frames) if (!internal) found.push(positionOf(code, pc));
+  last.set(frames, found);
   return found;
 }
 

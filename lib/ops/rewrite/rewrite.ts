@@ -39,8 +39,9 @@ export function rewrite(graph: Graph, { rules, part, kept }: RewriteOptions): bo
     let again = false;
     for (const node of [...graph.nodes]) {
       const { value } = node.meta;
-      if (node.op !== "call_function" || node.users.size === 0 || value.kind !== "tensor") continue;
-      again = (byTarget.get(node.target) ?? []).some(({ rule }) => {
+      const fitting = node.op === "call_function" ? byTarget.get(node.target) : undefined;
+      if (!fitting || node.users.size === 0 || value.kind !== "tensor") continue;
+      again = fitting.some(({ rule }) => {
         const found = rule.apply(node, value.tensor);
         if (found === undefined) return false;
         if (!bisection.allows(part, () => `${rule.name} on ${placeOfNode(node)}`)) return false;
