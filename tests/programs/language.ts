@@ -19,6 +19,30 @@ export const language: Corpus = {
     });
     see(g(v(1), [1, 2, 3]), g(v(1), [4, 5], 6, 7, 8), g(v(1), [9], undefined, 1));
   },
+  "items that a pattern skips, whose values are not read"({ compile, see }) {
+    const log: string[] = [];
+    const item = (n: number, most: number) => ({
+      get done() {
+        log.push(`done ${n}`);
+        return n >= most;
+      },
+      get value() {
+        log.push(`value ${n}`);
+        return n;
+      },
+    });
+    const f = compile((x: Tensor, most: number) => {
+      const steps = () => {
+        let n = 0;
+        return { next: () => item(n++, most), return: () => (log.push("return"), {}) };
+      };
+      const [a, , b] = { [Symbol.iterator]: steps } as unknown as number[];
+      const o: { p?: number } = {};
+      [, , o.p = 7] = { [Symbol.iterator]: steps } as unknown as number[];
+      return [x.add(1), a, b, o];
+    });
+    for (const most of [9, 2, 1, 0]) see(f(v(1), most), log.splice(0));
+  },
   "callbacks that change what is still to come"({ compile, attempt }) {
     const uses: ((list: number[]) => unknown)[] = [
       (list) => Object.groupBy(list, (e) => e > ++list[1]! ? "more" : "less"),

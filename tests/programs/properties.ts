@@ -4,7 +4,44 @@ import type { Corpus } from "../support/programs.ts";
 
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
 
+/** A class whose arrays say that they are shorter. */
+class Short extends Float32Array {
+  override get length(): 1 {
+    return 1;
+  }
+}
+
 export const properties: Corpus = {
+  "typed arrays whose length, iterator or prototype is replaced"({ compile, attempt }) {
+    const uses: ((list: Float32Array) => unknown)[] = [
+      (list) => [list.map((n) => n + 1), list.find((n) => n > 42), list.reduce((a, b) => a + b)],
+      (list) => [Float32Array.from(list), Array.prototype.map.call(list, (n) => n), tensor(list)],
+    ];
+    const own = { get: () => 0, configurable: true },
+      changes: ((list: Float32Array) => void)[] = [
+        (list) => Object.defineProperty(list, "length", own),
+        (list) => Object.defineProperty(list, "length", { value: 1 }),
+        (list) => Object.defineProperty(list, Symbol.iterator, { value: [7].values.bind([7]) }),
+        (list) => Object.setPrototypeOf(list, Short.prototype),
+        (list) => Object.setPrototypeOf(list, Array.prototype),
+        (list) => Object.setPrototypeOf(list, null),
+      ];
+    for (const use of uses) {
+      for (const change of changes) {
+        const inside = compile((x: Tensor) => {
+          const list = new Float32Array([42, 43]);
+          change(list);
+          return [x.add(1), use(list)];
+        });
+        const outside = compile((x: Tensor, list: Float32Array) => [x.add(1), use(list)]);
+        const list = new Float32Array([42, 43]);
+        attempt(() => inside(v(1)));
+        attempt(() => outside(v(1), list));
+        change(list);
+        attempt(() => outside(v(1), list));
+      }
+    }
+  },
   "Reflect.set says whether a write is refused"({ compile, see, attempt }) {
     const got: unknown[] = [];
     const f = compile((x: Tensor, o: object) => [

@@ -322,8 +322,9 @@ function arrayPattern(
   ctx.constant(false, pattern, done);
   const steps = (): void => {
     for (const p of pattern.elements) {
-      if (p === null) b.emit({ op: "iteratorNext", done, value: b.temp(), iterator, next }, pattern);
-      else if (p.type === "RestElement") {
+      if (p === null) {
+        b.emit({ op: "iteratorNext", done, value: b.temp(), iterator, next, elided: true }, pattern);
+      } else if (p.type === "RestElement") {
         element(ctx, p.argument, mode)((dst) => {
           const rest = dst ?? b.temp();
           b.emit({ op: "iteratorRest", done, dst: rest, iterator, next }, p);

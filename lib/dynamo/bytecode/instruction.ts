@@ -263,9 +263,10 @@ interface Operands {
   /**
    * One step of a sync iterator. If `done` holds true already: value = undefined, nothing is called. Otherwise: done =
    * true; result = next.call(iterator) (TypeError if no object); if result.done is truthy value = undefined, else value
-   * = result.value and then done = false. So an exception leaves done = true.
+   * = result.value and then done = false. So an exception leaves done = true. `elided`: the item is skipped, as by a
+   * hole in a pattern: result.value is not read, and value = undefined.
    */
-  iteratorNext: { done: Register; value: Register; iterator: Register; next: Register };
+  iteratorNext: { done: Register; value: Register; iterator: Register; next: Register; elided?: true };
   /** Unpacks an (awaited) iterator result as `iteratorNext` does: TypeError if it is not an object, done, value. */
   iteratorResult: { done: Register; value: Register; result: Register };
   /** dst = a new array of the rest of the iterator ([…, ...rest] patterns), stepping as `iteratorNext` does. */

@@ -105,7 +105,7 @@ export const INSTRUCTIONS: { readonly [O in Opcode]: Rule<O> } = {
   iteratorNext: {
     reads: ["done", "iterator", "next"],
     writes: ["done", "value"],
-    text: "{done}, {value} = next of {iterator} by {next}",
+    text: "{done}, {value} = next of {iterator} by {next}<elided:, elided>",
   },
   iteratorResult: { reads: ["result"], writes: ["done", "value"], text: "{done}, {value} = result {result}" },
   iteratorRest: {

@@ -311,7 +311,7 @@ export function instructionStatements(code: CodeObject, i: Instruction, names: N
         `  ${s} = $rt.next(${item(i.iterator)}, ${item(i.next)});`,
         `  if (${s}.done) ${value} = undefined;`,
         `  else {`,
-        `    ${value} = ${s}.value;`,
+        `    ${value} = ${i.elided ? "undefined" : `${s}.value`};`,
         `    ${done} = false;`,
         `  }`,
         `}`,

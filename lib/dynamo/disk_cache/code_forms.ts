@@ -115,7 +115,7 @@ const completion = variants<PlannedCompletion>({
   register: fields({ register: count }),
   promise: fields({ register: count }),
   construct: fields({ register: count }),
-  step: fields({ done: count, value: count }),
+  step: fields({ done: count, value: count, elided: flag }),
   root: fields({ fixed: flag }),
 });
 

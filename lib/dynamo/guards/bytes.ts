@@ -3,7 +3,7 @@
  * no code of the program runs. Memory that can be detached or resized, or that other threads write, is not inspected.
  */
 import { types } from "node:util";
-import { apply } from "../../base/own_builtins.ts";
+import { apply, programDescriptor } from "../../base/own_builtins.ts";
 
 const view = DataView.prototype;
 
@@ -56,7 +56,7 @@ export const BYTES_CLASSES: Readonly<Record<BytesClass, BytesClassFacts>> = {
 };
 
 const { construct, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
-const { isArrayBuffer, isDataView, isTypedArray } = types;
+const { isArrayBuffer, isDataView, isProxy, isTypedArray } = types, ITERATOR = Symbol.iterator;
 const OwnDataView = DataView, OwnBuffer = ArrayBuffer;
 /** An array of numbers. */
 export type NumberArray = InstanceType<typeof NUMBER_CLASSES[NumberType]["of"]>;
@@ -66,6 +66,7 @@ function getterOf(prototype: object, name: string | symbol): (this: unknown) => 
 }
 
 const typed = getPrototypeOf(Int8Array.prototype) ?? {}, memory = ArrayBuffer.prototype;
+const iterate: unknown = getOwnPropertyDescriptor(typed, ITERATOR)?.value;
 const setElements: (source: never) => void = Int8Array.prototype.set;
 const classOf = getterOf(typed, Symbol.toStringTag);
 const isDetached = getterOf(memory, "detached"), isResizable = getterOf(memory, "resizable");
@@ -104,10 +105,28 @@ export function bytesPart(value: unknown, part: BytesPart): unknown {
   return getters ? apply(getters[part], value, []) : undefined;
 }
 
-/** The class of an object that accesses memory of a fixed size which no other thread writes; null for all others. */
+/**
+ * Returns whether a typed array, or the prototype of such arrays, has the language's length and iterator, which are read
+ * as its properties by methods of lists, constructors and tensors.
+ */
+export function isListed(value: object): boolean {
+  let each: object | null = value;
+  while (each !== typed) {
+    if (each === null || isProxy(each)) return false;
+    if (programDescriptor(each, "length") || programDescriptor(each, ITERATOR)) return false;
+    each = getPrototypeOf(each);
+  }
+  return programDescriptor(typed, "length")?.get === GETTERS.typed.length &&
+    programDescriptor(typed, ITERATOR)?.value === iterate;
+}
+
+/**
+ * The class of an object that accesses memory of a fixed size which no other thread writes; null for all others, and
+ * for typed arrays whose length or iterator the program has replaced.
+ */
 export function bytesClass(value: unknown): BytesClass | null {
   const getters = gettersOf(value);
-  if (!getters) return null;
+  if (!getters || (isTypedArray(value) && !isListed(value))) return null;
   const buffer = apply(getters.buffer, value, []);
   if (!isArrayBuffer(buffer) || apply(isDetached, buffer, []) || apply(isResizable, buffer, [])) return null;
   if (getters !== GETTERS.typed) return getters === GETTERS.view ? "DataView" : "ArrayBuffer";

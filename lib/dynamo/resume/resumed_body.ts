@@ -304,7 +304,7 @@ function deliver(
       if (!isReference(result)) throw new TypeError(`Iterator result ${String(result)} is not an object`);
       const done = Boolean(Reflect.get(result, "done"));
       registers.set(completion.done, done);
-      registers.set(completion.value, done ? undefined : Reflect.get(result, "value"));
+      registers.set(completion.value, done || completion.elided ? undefined : Reflect.get(result, "value"));
       return;
     }
     case "close":

@@ -79,7 +79,8 @@ export function executeIteratorNext(step: Step, instruction: InstructionOf<"iter
     return step.next();
   }
   if (!isCallable(method)) return breakGraph("throws", "an iterator without next");
-  const completion = { kind: "step", done: instruction.done, value: instruction.value } as const;
+  const { done: toDone, value, elided = false } = instruction;
+  const completion = { kind: "step", done: toDone, value, elided } as const;
   return m.call({ callee: method, self: iterator, args: [], completion });
 }
 

@@ -30,8 +30,8 @@ export type Completion =
   | { readonly kind: "construct"; readonly register: number; readonly object: ObjectValue }
   /** `getIterator`: the result is the iterator. */
   | { readonly kind: "iterator"; readonly iterator: number; readonly next: number }
-  /** `iteratorNext`: the result is unpacked. */
-  | { readonly kind: "step"; readonly done: number; readonly value: number }
+  /** `iteratorNext`: the result is unpacked; the value of an elided item is not read. */
+  | { readonly kind: "step"; readonly done: number; readonly value: number; readonly elided: boolean }
   /** Gradients or autocast were switched for the callee; the former state is restored. */
   | { readonly kind: "ambientMode"; readonly former: RegionModes; readonly outer: Completion }
   /** An async function was called: its promise is stored in a register. */

@@ -240,8 +240,12 @@ export function isListNext(next: Value): boolean {
   return next.kind === "object" && next.real !== null && LIST_NEXTS.has(next.real);
 }
 
-/** `done` and `value` of an iterator result. */
-export function takeApart(m: Interpreter, result: Value): { done: boolean; value: Value } {
+/** `done` and `value` of an iterator result; the value of an elided item is not read. */
+export function takeApart(
+  m: Interpreter,
+  result: Value,
+  { elided }: { readonly elided: boolean } = { elided: false },
+): { done: boolean; value: Value } {
   if (result.kind !== "object") return breakGraph("throws", "an iterator result that is not an object");
   const done = findProperty(m, result, "done");
   if (done.kind === "getter") return breakGraph("iterator");
@@ -249,7 +253,7 @@ export function takeApart(m: Interpreter, result: Value): { done: boolean; value
   if (typeof truth !== "boolean") {
     return breakGraph("tensorItem", "an element decides whether iteration continues");
   }
-  if (truth) return { done: true, value: UNDEFINED };
+  if (truth || elided) return { done: truth, value: UNDEFINED };
   const value = findProperty(m, result, "value");
   if (value.kind === "getter") return breakGraph("iterator");
   return { done: false, value: value.kind === "value" ? value.value : UNDEFINED };

@@ -467,7 +467,7 @@ export class Machine implements Interpreter {
       case "iterator":
         return beginIteration(this, this.top, completion, value);
       case "step": {
-        const { done, value: item } = takeApart(this, value);
+        const { done, value: item } = takeApart(this, value, completion);
         this.top.registers[completion.done] = constant(done);
         this.top.registers[completion.value] = item;
         this.top.pc++;

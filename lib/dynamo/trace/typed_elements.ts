@@ -5,7 +5,9 @@
 import { breakGraph } from "../break_reasons.ts";
 import {
   BYTES_CLASSES,
+  type BytesClass,
   copiedElements,
+  isListed,
   newElements,
   type NumberArray,
   type NumberType,
@@ -31,9 +33,15 @@ import {
 /** Maximum number of elements that generated code may have to write. */
 export const MOST_WRITTEN = 4096;
 
+const isList = (type: BytesClass): boolean => type.endsWith("Array");
+
 /** An object of a builtin class that accesses memory. */
 export function newBytes(m: Interpreter, exotic: Omit<BytesExotic, "kind" | "touched">): ObjectValue {
-  const prototype = builtinPrototype(m, BYTES_CLASSES[exotic.type].of.prototype, exotic.type);
+  const { prototype: shared } = BYTES_CLASSES[exotic.type].of;
+  if (isList(exotic.type) && !isListed(shared)) {
+    return breakGraph("builtin", "a typed array whose length or iterator is replaced");
+  }
+  const prototype = builtinPrototype(m, shared, exotic.type);
   return new ObjectValue({ ...exotic, kind: "bytes", touched: false }, prototype, null, null);
 }
 
@@ -103,7 +111,7 @@ export function indexOf(key: string | symbol): number | null | undefined {
 
 /** Returns whether a key represents an index of a typed array, in range or not. */
 export function namesElement({ exotic }: ObjectValue, key: string | symbol): boolean {
-  return exotic.kind === "bytes" && exotic.type.endsWith("Array") && indexOf(key) !== null;
+  return exotic.kind === "bytes" && isList(exotic.type) && indexOf(key) !== null;
 }
 
 /** The element at a key; undefined: there is none, and no property either. */

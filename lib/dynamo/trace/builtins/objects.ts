@@ -29,7 +29,7 @@ import {
   refuseIntegrity,
   refuseOpaque,
 } from "../contents.ts";
-import { defineOwn, relyOnFlags } from "../property_writes.ts";
+import { defineOwn, refuseBytes, relyOnFlags } from "../property_writes.ts";
 import { hasOwn, isEnumerable } from "../object_keys.ts";
 import { inheritsFrom, sameValue } from "../operators.ts";
 import {
@@ -185,6 +185,7 @@ const OBJECT: Readonly<Record<string, Model>> = {
   setPrototypeOf: (m, [value, prototype]) => {
     const target = coerced(value, "Object.setPrototypeOf");
     refuseOpaque(target);
+    refuseBytes(target);
     refuseIntegrity(m, target);
     if (prototype?.kind === "tensor") return breakGraph("opaqueObject", "a tensor as a prototype");
     if (prototype?.kind === "object" && (prototype === target || inheritsFrom(m, prototype, target))) {

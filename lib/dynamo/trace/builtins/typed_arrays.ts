@@ -37,6 +37,7 @@ import { positionOf, primitiveOf } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
 const PROTOTYPE: object = Object.getPrototypeOf(Int8Array.prototype);
+const LENGTH = Reflect.getOwnPropertyDescriptor(PROTOTYPE, "length")?.get;
 
 /** Methods that inspect elements, with primitive arguments, by prototype. */
 const LOOKING: readonly (readonly [prototype: object, names: readonly string[]])[] = [
@@ -116,6 +117,13 @@ function refuseSpecies(m: Interpreter, array: NumbersObject): void {
 
 function receiverOf({ self }: CallRequest, name: string): NumbersObject {
   return numbersObject(self) ?? breakGraph("builtin", `${name} of a value that is not a typed array`);
+}
+
+/** The receiver of a method that a stand-in carries out: one that reads `length` of the receiver, as the method does not. */
+function standInReceiver(m: Interpreter, request: CallRequest, name: string): NumbersObject {
+  const array = receiverOf(request, name), found = findProperty(m, array, "length");
+  const isOwn = found.kind === "getter" && found.getter.real === LENGTH;
+  return isOwn ? array : breakGraph("builtin", `${name} of a typed array whose length is replaced`);
 }
 
 function itemsOf(m: Interpreter, source: Value): readonly Value[] {
@@ -263,7 +271,7 @@ export function addTypedArrays(table: ModelTable): void {
     table.method(PROTOTYPE, name, (m, request) => sorted(m, request, name));
   }
   table.method(PROTOTYPE, "filter", (m, request) => {
-    const array = receiverOf(request, "filter"), { completion } = request;
+    const array = standInReceiver(m, request, "filter"), { completion } = request;
     callbackOf(request.args[0]);
     refuseSpecies(m, array);
     const then = (kept: Value) => m.complete(completion, typedOf(m, array.exotic.type, itemsOf(m, kept)));
@@ -275,20 +283,20 @@ export function addTypedArrays(table: ModelTable): void {
   }
   for (const name of WITH_CALLBACKS) {
     table.method(PROTOTYPE, name, (m, request) => {
-      receiverOf(request, name);
+      standInReceiver(m, request, name);
       callbackOf(request.args[0]);
       return m.callInternal(name, request);
     });
   }
   for (const name of ["reduce", "reduceRight"] as const) {
     table.method(PROTOTYPE, name, (m, request) => {
-      receiverOf(request, name);
+      standInReceiver(m, request, name);
       callbackOf(request.args[0]);
       return m.callInternal(request.args.length > 1 ? `${name}From` : name, request);
     });
   }
   table.method(PROTOTYPE, "map", (m, request) => {
-    const array = receiverOf(request, "map");
+    const array = standInReceiver(m, request, "map");
     callbackOf(request.args[0]);
     refuseSpecies(m, array);
     const result: ObjectValue = newTyped(m, array.exotic.type, knownSize(m, array));
