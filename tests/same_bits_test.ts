@@ -99,7 +99,7 @@ interface Case {
 
 function casesOf(dtype: RealType, form: Form): Case[] {
   const operands = operandsOf(dtype, form), fits = (call: Call) => takes(call, operands);
-  const calls = [...sampleBySeed(ELEMENTWISE.filter(fits), 10, form.length), ...REDUCTIONS.filter(fits)];
+  const calls = [...sampleBySeed(ELEMENTWISE, 14, form.length), ...REDUCTIONS].filter(fits);
   return calls.map((call) => ({
     label: `${call.definition.name} of ${form.length} ${dtype}, step ${form.step}`,
     operands,
