@@ -327,9 +327,12 @@ export class GraphReplay {
 
   /** Defines the results of a captured node: row-major tensors with memory of their own. */
   defineGradients(node: Node, found: readonly GraphValue[]): void {
+    const former = this.recorder.enabled;
+    this.recorder.enabled = gradientCallOf(node).createGraph;
     const tensors = found.map((value) =>
-      this.functional.fresh(isContiguous(value.meta) ? value : this.core.contiguous(value))
+      this.functional.fresh(isContiguous(value.meta) ? value : this.recorder.api.contiguous(value))
     );
+    this.recorder.enabled = former;
     this.#values.set(node, tensors);
   }
 

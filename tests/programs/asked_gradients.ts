@@ -1,6 +1,7 @@
 /** Programs that take gradients inside: of tensors that they create, and through hooks of leaves. */
 import {
   autograd,
+  cat,
   enableGrad,
   full,
   manualSeed,
@@ -19,6 +20,27 @@ const f64 = (values: readonly number[], requiresGrad = false) =>
 
 /** Programs of one graph, each. */
 export const whole: Corpus = {
+  "the residual of a differential equation, of parts that are joined"({ compile, see }) {
+    const net = new nn.Sequential(new nn.Linear(2, 4), new nn.Tanh(), new nn.Linear(4, 1));
+    const slope = (y: Tensor, x: Tensor) => autograd.grad(y.sum(), x, null, { createGraph: true })[0]!;
+    const step = compile((given: Tensor, time: Tensor) => {
+      const x = given.clone().requiresGrad_(), t = time.clone().requiresGrad_();
+      const u = net.call(cat([x, t], 1)), ux = slope(u, x);
+      const residual = slope(u, t).add(u.mul(ux)).sub(slope(ux, x).mul(0.01));
+      const loss = residual.square().mean();
+      loss.backward();
+      return loss.detach();
+    });
+    see(step(randn([5, 1]), randn([5, 1])), ...[...net.parameters()].map((each) => each.grad));
+    see(step(randn([5, 1]), randn([5, 1])), ...[...net.parameters()].map((each) => each.grad));
+  },
+  "a gradient with gaps between its rows, read in many ways"({ compile, see }) {
+    const f = compile((x: Tensor, y: Tensor) => {
+      const [found] = autograd.grad(cat([x, y], 1).pow(3).sum(), x);
+      return [found!.mul(2), found!.t().clone(), found!.sum(), found!.select(1, 0).add(1), found!.size(0)];
+    });
+    see(f(f64([1, -2]).reshape(2, 1).requiresGrad_(), f64([3, 4]).reshape(2, 1)), 0, 0);
+  },
   "autograd.grad of a tensor made inside"({ compile, see }) {
     const f = compile((x: Tensor) => {
       const y = x.detach().requiresGrad_();
@@ -229,6 +251,22 @@ export const whole: Corpus = {
 
 /** Programs in which the tape has to help. */
 export const helped: Corpus = {
+  "a gradient with gaps between its rows that leaves the graph, or whose layout matters"({ compile, see }) {
+    const found = (x: Tensor, y: Tensor) => autograd.grad(cat([x, y], 1).pow(3).sum(), x)[0]!;
+    const uses: readonly ((grad: Tensor) => unknown)[] = [
+      (grad) => [grad, grad.stride()],
+      (grad) => [grad.t(), grad.t().stride()],
+      (grad) => [grad.isContiguous(), grad.stride(), grad.stride(0)],
+      (grad) => [grad.contiguous().mul_(2), grad],
+      (grad) => [grad.mul_(2), grad.sum()],
+      (grad) => grad.asStrided([2, 1], [1, 1]).clone(),
+    ];
+    for (const use of uses) {
+      const f = compile((x: Tensor, y: Tensor) => use(found(x.mul(2), y)));
+      const x = f64([1, -2, 3, 4], true).reshape(2, 2), y = f64([3, 4]).reshape(2, 1);
+      see(f(x, y), 0, 0);
+    }
+  },
   "a backward pass that is differentiated, with a hook"({ compile, see }) {
     const w = f64([0.5, 2], true), seen: boolean[] = [];
     w.registerHook((grad) => {

@@ -148,7 +148,10 @@ function models(): ModelTable {
   );
   made.call(refusingWrites, (m, { args: [view = UNDEFINED] }) => {
     if (view.kind === "tensor" && view.node) {
-      m.output.differentiatedBy.set(view.node, m.output.whereabouts.step());
+      m.output.ofTape.set(view.node, {
+        step: m.output.whereabouts.step(),
+        what: "a tensor that a transform differentiates by",
+      });
     }
     return view;
   });

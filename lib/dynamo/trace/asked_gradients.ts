@@ -4,7 +4,7 @@
  * that only the tape can compute breaks the graph.
  */
 import { hooksSavedTensors } from "../../autograd/saved_hooks.ts";
-import { elementCount } from "../../graph/meta.ts";
+import { elementCount, isContiguous } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { hintOf } from "../../sym/decide.ts";
@@ -14,7 +14,7 @@ import { isLeaf } from "../guards/runtime.ts";
 import { NULL, type ObjectValue, type TensorValue, type Value } from "../variables/value.ts";
 import { guardDistinctTensors } from "./distinct_tensors.ts";
 import { appendGradients } from "./gradient_nodes.ts";
-import { tapGradient } from "./gradient_taps.ts";
+import { firstRead, tapGradient } from "./gradient_taps.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
 import { allElements, newArray } from "./contents.ts";
 import { refuseWithoutHistory } from "./written_memory.ts";
@@ -59,11 +59,21 @@ export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
     return breakGraph("throws", "an input of autograd.grad that does not contribute");
   }
   if (found.length === 0) return newArray(m, inputs.map(() => NULL));
+  const step = firstRead(m, inputs) ?? m.output.whereabouts.step();
   const results = appendGradients(
     m,
     { ...call, inputs: found.map(({ node }) => node), complete: false },
     found,
   );
+  for (const [at, { grad }] of found.entries()) {
+    const node = results[at]?.node;
+    if (!node || isContiguous(grad.meta)) continue;
+    m.output.ofTape.set(node, {
+      step,
+      what: "autograd.grad: a gradient that is not row-major, such as that of a part in a cat,",
+    });
+    m.output.unshared.push(node);
+  }
   const byInput = new Map(found.map(({ k }, at) => [k, results[at]]));
   return newArray(m, inputs.map((_, k) => byInput.get(k) ?? NULL));
 }

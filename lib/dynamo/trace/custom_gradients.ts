@@ -141,8 +141,8 @@ function giveHistory(
     result.node = item;
     result.requiresGrad = true;
     if (!isShared) continue;
-    output.differentiatedBy.set(item, output.whereabouts.step());
-    output.customViews.push(item);
+    output.ofTape.set(item, { step: output.whereabouts.step(), what: "a view with a history of its own" });
+    output.unshared.push(item);
   }
   return node;
 }

@@ -10,9 +10,15 @@ import type { Interpreter } from "./interpreter.ts";
 
 /** Breaks the graph here, or, if one of the tensors has been read, where that first happened. */
 export function tapGradient(m: Interpreter, tensors: readonly TensorValue[], what: string): never {
-  const readers = tensors.flatMap((tensor) => firstReader(m, tensor) ?? []);
-  if (readers.length > 0) return m.restartAt(Math.min(...readers), { kind: "gradientState", detail: what });
+  const step = firstRead(m, tensors);
+  if (step !== null) return m.restartAt(step, { kind: "gradientState", detail: what });
   return breakGraph("gradientState", what);
+}
+
+/** The number of the first instruction that reads one of the tensors in its present state; null: none does. */
+export function firstRead(m: Interpreter, tensors: readonly TensorValue[]): number | null {
+  const readers = tensors.flatMap((tensor) => firstReader(m, tensor) ?? []);
+  return readers.length > 0 ? Math.min(...readers) : null;
 }
 
 /** The number of the first instruction that reads a tensor in its present state. */

@@ -153,7 +153,7 @@ export class TraceHistory {
       const wanted = this.#leaves(), before = new Set(this.#replay.graph.nodes);
       const found = this.#replay.differentiate(call, wanted.map(({ value }) => value));
       // Other gradients are copied for the leaf that takes them
-      const foreign = call.createGraph ? refuseForeign(found, before) : null;
+      const foreign = call.createGraph ? refuseForeign(found, before) ?? refuseGaps(found) : null;
       if (foreign) return foreign;
       const gradients = wanted.flatMap(({ node }, k): LeafGradient[] => {
         const grad = found[k];
@@ -292,10 +292,7 @@ export class TraceHistory {
   }
 }
 
-/**
- * Refuses gradients unless they are row-major tensors with memory of their own, created after the nodes that existed
- * before.
- */
+/** Refuses gradients unless they have memory of their own, created after the nodes that existed before. */
 function refuseForeign(
   gradients: readonly (GraphValue | null)[],
   before: ReadonlySet<Node>,
@@ -305,7 +302,12 @@ function refuseForeign(
   if (roots.some((root, k) => before.has(root) || roots.indexOf(root) !== k)) {
     return { kind: "refused", because: "a gradient shares memory with another tensor" };
   }
-  if (present.every((grad) => isContiguous(grad.meta))) return null;
+  return null;
+}
+
+/** Refuses gradients that are not row-major. */
+function refuseGaps(gradients: readonly (GraphValue | null)[]): Refusal | null {
+  if (gradients.every((grad) => grad === null || isContiguous(grad.meta))) return null;
   return { kind: "refused", because: "a gradient is not row-major, such as that of a part in a cat" };
 }
 

@@ -9,7 +9,7 @@ import { breakGraph } from "../break_reasons.ts";
 import type { TensorValue } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { OutputGraph } from "./output_graph.ts";
-import { leaveToTape } from "./in_place.ts";
+import { leaveToTape } from "./left_to_tape.ts";
 import { mayShareMemory, shownNode } from "./shown_nodes.ts";
 
 /** Lets gradients flow to a tensor without history that the trace has created. */
@@ -47,7 +47,7 @@ export function beginHistory(m: Interpreter, tensor: TensorValue): TensorValue {
 export function keepHistories({ output }: Interpreter, target: Node): void {
   const refuse = () => breakGraph("gradientState", "a tensor that requires grad is written to");
   if (output.copiesOfLeaves.has(shownNode(target, { detached: true }))) refuse();
-  if (output.customViews.some((view) => mayShareMemory(view, target))) refuse();
+  if (output.unshared.some((view) => mayShareMemory(view, target))) refuse();
   if (output.begun.length === 0) return;
   const aliases = output.history.aliases(target);
   if (!aliases || output.begun.some(({ node }) => node && aliases.has(node))) refuse();
@@ -56,7 +56,7 @@ export function keepHistories({ output }: Interpreter, target: Node): void {
 /** Restarts the trace if a history that it began would outlive the graph, to break where it begins. */
 export function refuseOutliving(m: Interpreter, output: OutputGraph, results: readonly Node[]): void {
   for (const result of results) {
-    leaveToTape(m, result, "a view with a history of its own is a result of the graph");
+    leaveToTape(m, result, "is a result of the graph");
   }
   if (output.begun.length === 0) return;
   // What is written to the program's tensors remains, too

@@ -3,7 +3,6 @@
  * Invariant: the graph breaks before a write that the op or the tape rejects, or after which only the tape knows the
  * histories.
  */
-import { aliasesArgument } from "../../autograd/aliases_argument.ts";
 import { canCast } from "../../base/type_info.ts";
 import type { Node } from "../../graph/node.ts";
 import type { ComposedMeta } from "../../ops/composition.ts";
@@ -14,6 +13,7 @@ import { breakGraph, refuseCall } from "../break_reasons.ts";
 import type { Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { Inferred } from "./op_rule.ts";
+import { leaveToTape } from "./left_to_tape.ts";
 import { shownInput, shownNode } from "./shown_nodes.ts";
 
 /** Rejects the result of an in-place call that does not fit its target, for example a type of another category. */
@@ -35,7 +35,7 @@ export function checkInplace(target: GraphValue, result: Inferred): void {
  * tape.
  */
 export function checkLeaf(m: Interpreter, target: GraphValue): void {
-  leaveToTape(m, target.node, "a view with a history of its own is written to");
+  leaveToTape(m, target.node, "is written to");
   const root = shownInput(target.node, { detached: false });
   const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
   const refused = real && refusedWrite(real);
@@ -47,17 +47,6 @@ export function checkLeaf(m: Interpreter, target: GraphValue): void {
   // A tensor that requires grad because of a write in the graph has a history
   if (!real?.requiresGrad || !source) return;
   m.output.guard({ kind: "made", source });
-}
-
-/**
- * Restarts the trace for a view that refuses writes, of what a transform differentiates by or a function with a gradient
- * of its own returns, to break where that begins: from there on the tensor exists, and the tape refuses them.
- */
-export function leaveToTape(m: Interpreter, node: Node, detail: string): void {
-  for (let at: Node | undefined = node; at; at = aliasesArgument(at) ? [...at.inputs()][0] : undefined) {
-    const step = m.output.differentiatedBy.get(at);
-    if (step !== undefined) m.restartAt(step, { kind: "gradientState", detail });
-  }
 }
 
 /** Breaks the graph at a write after which the tape gives a history to a view that was created without one. */

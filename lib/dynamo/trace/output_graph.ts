@@ -82,6 +82,13 @@ interface Whereabouts {
 /** Number of operations from which on a graph is large for the device that will compile it: more may follow. */
 const MANY_OPERATIONS = 32;
 
+/** Where the graph would have to end for the tape to create a tensor, and what is special about that. */
+interface OfTape {
+  /** The number of the instruction. */
+  readonly step: number;
+  readonly what: string;
+}
+
 /** The graph of one trace. */
 export class OutputGraph {
   readonly graph: Graph = new Graph();
@@ -97,13 +104,10 @@ export class OutputGraph {
   readonly begun: TensorValue[] = [];
   /** Those of transforms that have returned. */
   readonly ended: Set<Node> = new Set();
-  /**
-   * Views that refuse writes, which transforms differentiate by or functions with gradients of their own return, and the
-   * instructions that made them so.
-   */
-  readonly differentiatedBy: Map<Node, number> = new Map();
-  /** Results of functions with gradients of their own that show the memory of other tensors. */
-  readonly customViews: Node[] = [];
+  /** Tensors whose creation has to be left to the tape if they leave the graph. */
+  readonly ofTape: Map<Node, OfTape> = new Map();
+  /** Tensors that share memory on the tape, but not in the graph: nothing may write to it. */
+  readonly unshared: Node[] = [];
   /** Copies that stand for tensors to differentiate with respect to: a write to one would be lost. */
   readonly copiesOfLeaves: Set<Node> = new Set();
   /** Placeholders that pass in numbers. */

@@ -16,6 +16,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { numberOfDim, specializeNumber } from "../variables/numbers.ts";
 import { constant, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { BuiltinModel, CallRequest, CallResult, Interpreter } from "./interpreter.ts";
+import { leaveLayoutToTape } from "./left_to_tape.ts";
 import { findProperty } from "./objects.ts";
 import { allElements, newArray, refuseOpaque } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
@@ -48,6 +49,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   stride: (m, self, args) => alongDim(m, self, "strides", args),
   contiguous: (m, self, args) => {
     if (args.length > 0) breakGraph("throws", "arguments of contiguous");
+    leaveLayoutToTape(m, self.node);
     return isContiguous(self.meta) ? self : tracedOps(m).contiguous(self);
   },
   item: (m, self) => {

@@ -27,6 +27,7 @@ import { classLabel } from "../variables/wrap.ts";
 import type { Found, Key } from "./objects.ts";
 import { newArray } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { leaveLayoutToTape } from "./left_to_tape.ts";
 import { refusing } from "./traced_ops.ts";
 
 /** Returns the value of tensor[key], or a getter of the class, which is traced. */
@@ -114,13 +115,17 @@ export const DEFINED: ReadonlyMap<Key, PropertyDescriptor> = new Map(
   ]),
 );
 
+/** The members that depend on the strides. */
+const OF_STRIDES: ReadonlySet<string> = new Set(["isContiguous", "stride", "strides"]);
+
 /** A member of a traced tensor that depends only on the layout; a method is called with the given arguments. */
 export function ofLayout(
   m: Interpreter,
-  { meta }: TensorValue,
+  { meta, node }: TensorValue,
   key: string,
   args: readonly unknown[] = [],
 ): Value {
+  if (OF_STRIDES.has(key)) leaveLayoutToTape(m, node);
   const layout = {
     ...meta,
     get numel() {
