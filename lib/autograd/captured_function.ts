@@ -10,6 +10,7 @@ import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import {
   applyForward,
   checkedGradients,
+  Function as CustomFunction,
   type FunctionClass,
   FunctionContext,
   FunctionNode,
@@ -35,6 +36,8 @@ interface TracedCall {
   readonly kept: readonly Tensor[];
   /** Whether gradients that do not arrive are passed as null. */
   readonly isPartial: boolean;
+  /** Whether its tangents are those of `backward`. */
+  readonly isTransposed: boolean;
 }
 
 /** Applies a Function where its gradient is recorded. */
@@ -53,6 +56,7 @@ export function applyRecorded(this: FunctionClass, ...args: readonly unknown[]):
     written: [...dirty],
     kept: [...args.filter(isTensor), ...FunctionContext.savedBy(context)],
     isPartial: !materialize,
+    isTransposed: this.jvp === CustomFunction.jvp,
   };
   traceHistory(call, (...grads) => {
     const given = results.map((each) =>

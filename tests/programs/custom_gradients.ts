@@ -1,5 +1,5 @@
 /** Programs that apply functions with gradients of their own, and take gradients of what they return. */
-import { autograd, nn, noGrad, optim, randn, type Tensor, tensor, utils } from "../../mod.ts";
+import { autograd, func, nn, noGrad, optim, randn, type Tensor, tensor, utils } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 
 type Context = autograd.FunctionContext;
@@ -262,6 +262,13 @@ const Counting = sine((_context, grad) => {
 const OfMode = sine((_context, grad) => grad.mul(autograd.isGradEnabled() ? 2 : 3));
 const Within = sine(({ savedTensors: [x] }, grad) => x ? Square.apply(x.mul(grad)) : null);
 
+/** A square whose tangents are not those of its gradient. */
+class Pushed extends Square {
+  static override jvp(_context: Context, tangent: Tensor): Tensor {
+    return tangent.mul(11);
+  }
+}
+
 /** Programs whose gradients only the tape can take, as they may depend on when they run: the graph ends before the call. */
 export const apart: Corpus = {
   "arguments that are written to, of which there are views"({ compile, see }) {
@@ -274,6 +281,11 @@ export const apart: Corpus = {
     see(x.grad, view, recorded);
     recorded!.sum().backward();
     see(x.grad);
+  },
+  "tangents that are not those of the gradient"({ compile, see }) {
+    const f = compile((x: Tensor) => func.jvp((x: Tensor) => Pushed.apply(x), [x], [x.mul(0).add(1)]));
+    const g = compile((x: Tensor) => func.jacfwd((x: Tensor) => Pushed.apply(x))(x));
+    for (const x of [f64([0.25, -3]), f64([1, 2]).detach()]) see(f(x), g(x));
   },
   ...Object.fromEntries(
     Object.entries({ Changing, ReadAgain, Holding, Counting, OfMode, Within }).map(([name, Sine]) => [

@@ -38,6 +38,10 @@ export const traceCustomGradient: BuiltinModel = (m, { args: [call, gradients], 
   const kept = listed("kept");
   const name = m.plainProperty(call, "name"), isPartial = m.plainProperty(call, "isPartial");
   if (name?.kind !== "constant" || isPartial?.kind !== "constant") return breakGraph("builtin", "a call");
+  const isTransposed = m.plainProperty(call, "isTransposed");
+  if (isTransposed?.kind !== "constant" || isTransposed.value !== true) {
+    return breakGraph("gradientState", "a function with tangents of its own");
+  }
   if (results.length === 0) return UNDEFINED;
   if (new Set(results).size < results.length || results.some(({ real }) => real !== null)) {
     return breakGraph(
