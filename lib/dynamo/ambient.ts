@@ -27,6 +27,7 @@ import { getRngState, initialSeed, manualSeed, setRngState } from "../tensor/ran
 import { breakGraph, type BreakKind } from "./break_reasons.ts";
 import type { AmbientState } from "./guards/ambient_state.ts";
 import type { ModelTable } from "./trace/builtins/table.ts";
+import { isOwnModule } from "../base/errors.ts";
 import { refuseLater } from "./trace/later_reads.ts";
 import { findProperty } from "./trace/objects.ts";
 import { modesOf } from "./trace/region_modes.ts";
@@ -195,6 +196,9 @@ function addEntry(table: ModelTable, entry: AmbientEntry<Primitive>): void {
 /** Traces a body with gradients or autocast switched off or on. */
 function inRegion(m: Interpreter, request: CallRequest, { body, modes }: Region): CallResult {
   if (!body || !isCallable(body)) return breakGraph("throws", "a body that is not a function");
+  if (modes.gradEnabled === false && m.forwardTransforms > 0 && !isOwnModule(m.top.code.module.url)) {
+    return breakGraph("gradientState", "tangents of what records no gradients");
+  }
   const former = modesOf(m);
   Object.assign(m, modes);
   m.call({

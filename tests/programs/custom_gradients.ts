@@ -1,5 +1,16 @@
 /** Programs that apply functions with gradients of their own, and take gradients of what they return. */
-import { autograd, func, nn, noGrad, optim, randn, type Tensor, tensor, utils } from "../../mod.ts";
+import {
+  autograd,
+  func,
+  inferenceMode,
+  nn,
+  noGrad,
+  optim,
+  randn,
+  type Tensor,
+  tensor,
+  utils,
+} from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 
 type Context = autograd.FunctionContext;
@@ -285,6 +296,12 @@ export const apart: Corpus = {
   "tangents that are not those of the gradient"({ compile, see }) {
     const f = compile((x: Tensor) => func.jvp((x: Tensor) => Pushed.apply(x), [x], [x.mul(0).add(1)]));
     const g = compile((x: Tensor) => func.jacfwd((x: Tensor) => Pushed.apply(x))(x));
+    const h = compile((x: Tensor) => func.jvp((x: Tensor) => noGrad(() => Pushed.apply(x)), [x], [x]));
+    for (const x of [f64([0.25, -3]), f64([1, 2]).detach()]) see(f(x), g(x), h(x));
+  },
+  "tangents of what records no gradients"({ compile, see }) {
+    const f = compile((x: Tensor) => func.jvp((x: Tensor) => x.mul(noGrad(() => x.sin())), [x], [x]));
+    const g = compile((x: Tensor) => func.jacfwd((x: Tensor) => inferenceMode(() => x.sin()))(x));
     for (const x of [f64([0.25, -3]), f64([1, 2]).detach()]) see(f(x), g(x));
   },
   ...Object.fromEntries(

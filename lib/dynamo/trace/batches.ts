@@ -79,18 +79,18 @@ export function traceOverBatch(m: Interpreter, request: CallRequest): CallResult
   return PUSHED;
 }
 
-/** `unlessTraced(plain, traced)`: the whole of `traced`, or a break before the call. */
+/** `unlessTraced(plain, traced)` of forward-mode transforms: the whole of `traced`, or a break before the call. */
 export function traceWhole(
   m: Interpreter,
   { args: [, traced = UNDEFINED], completion }: CallRequest,
 ): CallResult {
   if (!isCallable(traced)) return breakGraph("throws", "a value that is not a function is called");
-  m.call({
-    callee: traced,
-    self: UNDEFINED,
-    args: [],
-    completion: { kind: "inside", then: (value) => m.complete(completion, value) },
-  });
+  const then = (value: Value): void => {
+    m.forwardTransforms--;
+    m.complete(completion, value);
+  };
+  m.forwardTransforms++;
+  m.call({ callee: traced, self: UNDEFINED, args: [], completion: { kind: "inside", then } });
   return PUSHED;
 }
 

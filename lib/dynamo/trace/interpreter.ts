@@ -184,6 +184,8 @@ export interface Interpreter {
   readonly regionDepths: number[];
   /** Number of functions being traced that run later: what they read must not change until then. */
   laterReads: number;
+  /** Number of forward-mode transforms in progress. */
+  forwardTransforms: number;
   /** The innermost run over a batch in progress. */
   batch: OpenBatch | null;
   /** The active frames, the top one last. */

@@ -110,6 +110,7 @@ export class Machine implements Interpreter {
   readonly backwards: number[] = [];
   readonly regionDepths: number[] = [];
   laterReads = 0;
+  forwardTransforms = 0;
   #batch: OpenBatch | null = null;
   firstWrite = Infinity;
   readonly tensorPrototype: object = Tensor.prototype;
