@@ -1,6 +1,6 @@
 /** Sets of values: of transforms, of transformed distributions and of parameters, with PyTorch's numbers. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { distributions, eye, stack, tensor, type TensorData } from "../mod.ts";
+import { distributions, eye, full, manualSeed, poisson, stack, tensor, type TensorData } from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
 
 const FLOAT64 = { dtype: "float64" } as const;
@@ -78,4 +78,21 @@ Deno.test("parameters that PyTorch refuses are refused, those of batches of vect
   assertEquals(mean.item(), 2.5);
   const outside = new D.Kumaraswamy(3, 2).cdf(floats([-2, 0.5, 3]));
   assertEquals(outside.mul(2 ** 12).round().tolist(), [0, 960, 2 ** 12]);
+});
+
+Deno.test("Poisson samples of any rate take few rounds, in both types", () => {
+  manualSeed(5);
+  for (const dtype of ["float32", "float64"] as const) {
+    // Arrivals counted one by one in float32 no longer advance the time above 2^24
+    for (const rate of [10, 1e4, 3e7]) {
+      const count = 4000,
+        x = poisson(full([count], rate, { dtype })).to("float64"),
+        deviation = Math.sqrt(rate);
+      assert(
+        Math.abs(x.mean().item() - rate) < 5 * deviation / Math.sqrt(count),
+        `mean of ${rate} in ${dtype}`,
+      );
+      assert(Math.abs(x.std().item() / deviation - 1) < 0.06, `deviation of ${rate} in ${dtype}`);
+    }
+  }
 });

@@ -195,6 +195,41 @@ export class Binomial extends CountDistribution {
   }
 }
 
+/** Rates from which samples are drawn by rejection. */
+const HIGH_RATE = 10;
+
+/** Log probabilities of counts, precise for high ones too: terms of the size of the rate would cancel. */
+function logMass(rate: Tensor, count: Tensor): Tensor {
+  const k = count.clamp(HIGH_RATE, null), t = rate.sub(k).div(k);
+  // Stirling's series of the factorial
+  const rest = k.mul(2 * Math.PI).log().mul(0.5).add(k.mul(12).reciprocal()).sub(k.pow(-3).div(360));
+  const high = k.mul(t.log1p().sub(t)).sub(rest);
+  return ops.where(count.lt(HIGH_RATE), new Poisson(rate).logProb(count.clamp(0, null)), high);
+}
+
+/**
+ * Poisson samples at rates of 10 or more (Hörmann 1993, "The transformed rejection method for generating Poisson random
+ * variables", algorithm PTRS): each round accepts most of them, whatever the rates.
+ */
+function transformedRejection(shape: SampleShape, rate: Tensor): Tensor {
+  const b = rate.sqrt().mul(2.53).add(0.931), a = b.mul(0.02483).sub(0.059);
+  const scale = b.sub(3.4).reciprocal().mul(1.1328).add(1.1239).log();
+  const edge = b.sub(2).reciprocal().mul(-3.6224).add(0.9277);
+  let found = ops.zerosLike(rate), isOpen = ops.onesLike(rate).to("bool");
+  while (isOpen.any().item<boolean>()) {
+    const u = uniform01(shape, rate).sub(0.5), v = uniform01(shape, rate), left = u.abs().neg().add(0.5);
+    const apart = a.mul(2).div(left).add(b).mul(u).add(0.43), k = rate.add(apart).floor();
+    const isInside = left.ge(0.07).logicalAnd(v.le(edge));
+    const isOutside = k.lt(0).logicalOr(left.lt(0.013).logicalAnd(v.gt(left)));
+    const bound = v.log().add(scale).sub(a.div(left.square()).add(b).log());
+    const isBelow = bound.le(logMass(rate, k));
+    const isTaken = isInside.logicalOr(isOutside.logicalNot().logicalAnd(isBelow)).logicalAnd(isOpen);
+    found = ops.where(isTaken, k, found);
+    isOpen = isOpen.logicalAnd(isTaken.logicalNot());
+  }
+  return found;
+}
+
 /** Counts of events at a rate, as `torch.distributions.Poisson`. */
 export class Poisson extends Distribution {
   override readonly argConstraints: ArgConstraints = { rate: nonnegative };
@@ -223,9 +258,15 @@ export class Poisson extends Distribution {
     return nonnegativeInteger;
   }
 
-  /** Counts arrivals until the time is over, in as many rounds as the largest sample needs. */
+  /** Counts arrivals until the time is over, in as many rounds as the largest sample needs; high rates by rejection. */
   protected draw(shape: SampleShape): Tensor {
-    const rate = ops.expand(this.rate, [...shape]);
+    const whole = ops.expand(this.rate, [...shape]), isHigh = whole.ge(HIGH_RATE);
+    const low = this.arrivals(shape, ops.where(isHigh, 0, whole));
+    if (!isHigh.any().item<boolean>()) return low;
+    return ops.where(isHigh, transformedRejection(shape, ops.where(isHigh, whole, HIGH_RATE)), low);
+  }
+
+  private arrivals(shape: SampleShape, rate: Tensor): Tensor {
     let time = uniform01(shape, rate).log().neg(), count = ops.zerosLike(rate);
     for (let open = time.lt(rate); open.any().item<boolean>(); open = time.lt(rate)) {
       count = count.add(open.to(rate.dtype));
