@@ -59,7 +59,8 @@ export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
     return breakGraph("throws", "an input of autograd.grad that does not contribute");
   }
   if (found.length === 0) return newArray(m, inputs.map(() => NULL));
-  const step = firstRead(m, inputs) ?? m.output.whereabouts.step();
+  const hasGaps = found.some(({ grad }) => !isContiguous(grad.meta));
+  const step = (hasGaps ? firstRead(m, inputs) : null) ?? m.output.whereabouts.step();
   const results = appendGradients(
     m,
     { ...call, inputs: found.map(({ node }) => node), complete: false },
