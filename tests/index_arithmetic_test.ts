@@ -104,6 +104,13 @@ Deno.test("the same with symbolic sizes", () => {
     [floorDiv(flat, mul(t, 64)), mod(floorDiv(flat, 64), t), mod(flat, 64)].map(print),
     ["p", "q", "h"],
   );
+  // A number and a size that only some terms are multiples of, as rows of images of a symbolic height in groups
+  const c = axis("c", 8), r = axis("r", mul(s, 16)), row = add(mul(c, mul(s, 16)), r), group = mul(s, 128);
+  assertEquals(
+    [floorDiv(add(mul(p, group), row), group), mod(add(mul(p, group), row), group), floorDiv(row, mul(s, 16))]
+      .map(print),
+    ["p", print(row), "c"],
+  );
   const k = axis("k", mul(s, t));
   assertEquals(print(add(mul(floorDiv(k, t), t), mod(k, t))), "k");
 });

@@ -296,11 +296,7 @@ export function divideDims(a: Dim, b: Dim): Dim | undefined {
   if (a === b) return 1;
   if (typeof a === "number") return typeof b === "number" && b !== 0 && a % b === 0 ? a / b : undefined;
   const single = singleTerm(a);
-  if (!single) return undefined;
-  const divisor = typeof b === "number" ? undefined : singleTerm(b);
-  if (!divisor || divisor.coefficient === 1) return divideExactly(single.term, single.coefficient, b);
-  if (single.coefficient % divisor.coefficient !== 0) return undefined;
-  return divideExactly(single.term, single.coefficient / divisor.coefficient, divisor.term);
+  return single && divideExactly(single.term, single.coefficient, b);
 }
 
 /** Returns whether a < b for all values: by bounds, or with every axis of a at its last position. */
@@ -330,13 +326,15 @@ function divideExactly(term: Dim, coefficient: number, b: Dim): Dim | undefined 
   if (coefficient === 0) return undefined;
   if (typeof b === "number") return coefficient % b === 0 ? mul(term, coefficient / b) : undefined;
   if (typeof term === "number") return undefined;
+  const divisor = singleTerm(b) ?? { term: b, coefficient: 1 }, quotient = coefficient / divisor.coefficient;
+  if (!Number.isInteger(quotient)) return undefined;
   const left = [...factorsOf(term)];
-  for (const f of factorsOf(b)) {
+  for (const f of factorsOf(divisor.term)) {
     const at = left.indexOf(f);
     if (at < 0) return undefined;
     left.splice(at, 1);
   }
-  return left.reduce<Dim>((p, f) => mul(p, f), coefficient);
+  return left.reduce<Dim>((p, f) => mul(p, f), quotient);
 }
 
 function quotientBounds(
