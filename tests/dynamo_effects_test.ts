@@ -6,7 +6,9 @@ import { ops } from "../lib/tensor/eager.ts";
 import { inferenceMode } from "../lib/tensor/modes.ts";
 import { manualSeed } from "../lib/tensor/random.ts";
 import { Module } from "../lib/nn/module.ts";
+import { Sequential } from "../lib/nn/container.ts";
 import { Linear } from "../lib/nn/linear.ts";
+import { Adam } from "../lib/optim/adam.ts";
 import { Parameter } from "../lib/nn/parameter.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
 import { graphBreak } from "../lib/dynamo/functions/marks.ts";
@@ -279,6 +281,27 @@ Deno.test("an error of the graph preserves the effects before it", () => {
   assertEquals(list(c.run(o, vector(1, 2), tensor([1]))), [2]);
   assertThrows(() => c.run(o, vector(1, 2), tensor([7])), Error, "Expected index in [0, 1] but found 7");
   assertEquals(o.n, 7);
+});
+
+Deno.test("so does one of a graph with equal layers and updates", () => {
+  const layers = Array.from({ length: 8 }, () => new Linear(3, 3));
+  const model = new Sequential(...layers), optimizer = new Adam(model.parameters());
+  const state = { begun: 0, ended: 0 };
+  const c = capture((x: Tensor, index: Tensor) => {
+    state.begun++;
+    optimizer.zeroGrad();
+    const loss = model.forward(x).indexSelect(0, index).sum();
+    loss.backward();
+    optimizer.step();
+    state.ended++;
+    return loss;
+  });
+  const x = ops.ones([2, 3]);
+  c.run(x, tensor([1]));
+  const before = model.parameters().map(list);
+  assertThrows(() => c.run(x, tensor([7])), Error, "Expected index in [0, 1] but found 7");
+  assertEquals(state, { begun: 2, ended: 1 });
+  assertEquals(model.parameters().map(list), before);
 });
 
 Deno.test("logging functions that may be reordered do not break the graph", () => {

@@ -28,6 +28,8 @@ export interface CapturedGraph {
   readonly name: string;
   readonly run: unknown;
   readonly gm: GraphModule;
+  /** The module that the backend was given: errors that undo a run name its graph. */
+  readonly given: GraphModule;
 }
 
 /**
@@ -82,7 +84,7 @@ export function compileCaptured(
       const refuse = (): never => {
         throw noteUndone(error, given.graph);
       };
-      return { name, run: refuse, gm };
+      return { name, run: refuse, gm, given };
     }
     // An op's error about its operands is the program's error, not the backend's.
     const cause = error instanceof Unsupported || error instanceof DynError
@@ -105,7 +107,7 @@ export function compileCaptured(
       new TypeError(`Expected a list of ${count} results but found ${oneLine(found)}`),
     );
   };
-  return { name, run: withOwnParts(surrounded(withGradients(run, given), outside), check), gm };
+  return { name, run: withOwnParts(surrounded(withGradients(run, given), outside), check), gm, given };
 }
 
 /**

@@ -349,7 +349,7 @@ function assemble(
     },
     printer: closurePrinter,
     readCaptured,
-    failed: wayOut(unit, { graph: () => output.graph, made, isAsyncCall }),
+    failed: wayOut(unit, { graph: () => graph, made, isAsyncCall }),
     first: machine.laterCalls,
     needed: [...needed, ...machine.deferred.flatMap((r) => [r.callee, r.self, ...r.args])],
     tail: (code) => {

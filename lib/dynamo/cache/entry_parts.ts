@@ -6,7 +6,7 @@ import { recording } from "../../base/recording.ts";
 import { isUndone, messageOf, OperandRefused } from "../../base/errors.ts";
 import { counters, logs } from "../../base/logs.ts";
 import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
-import type { Graph } from "../../graph/node.ts";
+import type { CapturedGraph } from "./captured_graph.ts";
 import { AssumptionFailed } from "../../graph/numbers.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { cellOfBox } from "../resume/cells.ts";
@@ -59,14 +59,14 @@ export function readCaptured(fn: unknown, index: number): unknown {
 
 /** Returns the handler of calls whose graph throws. */
 export function wayOut(unit: Unit, { graph, made, isAsyncCall }: {
-  readonly graph: () => Graph | null;
+  readonly graph: () => CapturedGraph | null;
   readonly made: { readonly entry: Entry | null };
   readonly isAsyncCall: boolean;
 }): ModifiedParts["failed"] {
   const { body } = unit;
   return (self, given, error) => {
     const failed = graph();
-    if (!failed || !isUndone(error, failed)) throw error;
+    if (!failed || !isUndone(error, failed.given.graph)) throw error;
     // Throws the program's own error, after everything that precedes it, and inside its own handlers.
     counters.add("undone_calls", body.name);
     logs.emit(

@@ -33,13 +33,13 @@ export function cachedEntry(unit: Unit, key: string, { self, args }: Call): Entr
     refuseBreak(unit.program, taken.broke);
     reportBreak(unit.program, taken.broke);
   }
-  const run = taken.run(wayOut(unit, { graph: () => graph?.graph ?? null, made, isAsyncCall }));
+  const run = taken.run(wayOut(unit, { graph: () => graph, made, isAsyncCall }));
   const entry: Entry = {
     ...tests,
     guards,
     run: isAsyncCall ? inAsyncCall(run) : run,
     code: text,
-    graph,
+    graph: graph?.gm ?? null,
     plain: false,
     hits: 0,
   };

@@ -19,7 +19,6 @@ import { processLocale } from "../../base/locale.ts";
 import { type Plain, recording } from "../../base/recording.ts";
 import { portableAddress } from "../../base/portable_addresses.ts";
 import { capturedModule } from "../../graph/captured_module.ts";
-import type { GraphModule } from "../../graph/graph_module.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { readGraph, readStacks, stacksOf, writeCaptured, writeStacks } from "../../graph/stored/graph.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, recordIn, textIn } from "../../sym/stored/forms.ts";
@@ -33,7 +32,7 @@ import { deviceNamed } from "../../tensor/storage.ts";
 import { ambientState } from "../ambient.ts";
 import { type Answer, type Asked, type ChangeHistory, isChanging } from "../cache/automatic_dynamic.ts";
 import { functionOf, type Modified, type ModifiedParts } from "../codegen/modified.ts";
-import { compileCaptured } from "../cache/captured_graph.ts";
+import { type CapturedGraph, compileCaptured } from "../cache/captured_graph.ts";
 import { madeInfo } from "../functions/functions.ts";
 import { positionOf } from "../frame/capture.ts";
 import type { Fact, Guard } from "../guards/guard.ts";
@@ -91,13 +90,13 @@ interface TracedEntry {
   readonly isAsyncCall: boolean;
   readonly broke: BreakReason | null;
   /** The graph as called by the modified function; null if there is none. */
-  readonly graph: { readonly name: string; readonly run: unknown; readonly gm: GraphModule } | null;
+  readonly graph: CapturedGraph | null;
 }
 
 /** A capture restored in this process. */
 interface TakenCapture {
   readonly guards: readonly Guard[];
-  readonly graph: GraphModule | null;
+  readonly graph: CapturedGraph | null;
   readonly place: SourcePosition | null;
   readonly text: string;
   /** Whether calls return a promise. */
@@ -389,7 +388,7 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
   const parameters = listIn(form.parameters).map(textIn);
   return {
     guards,
-    graph: compiled?.gm ?? null,
+    graph: compiled,
     isAsyncCall: form.isAsyncCall === true,
     place: form.place === null ? null : position.read(form.place ?? null, by),
     broke: form.broke === null ? null : reasonForm.read(form.broke ?? null, by),
