@@ -520,6 +520,9 @@ Deno.test("functions of infinite, undefined and huge parts are those of annex G 
       assert(found.allclose(wanted, { rtol: 1e-13, atol: 0, equalNan: true }), `${name}: ${found}`);
     }
   }
+  // The hyperbolic cosine is even, in the sign of a part that is 0 too
+  const even = viewAsComplex(tensor([[-far, 0], [-800, -0], [far, -0], [800, 0]], { dtype: "float64" })).cosh();
+  assertEquals(viewAsReal(even).select(1, 1).tolist(), [-0, 0, -0, 0]);
   // A part of e^z is finite though |e^z| is not
   const large = viewAsReal(viewAsComplex(tensor([709.9, 3], { dtype: "float64" })).exp());
   assert(

@@ -119,10 +119,10 @@ function sinh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T>
 
 function cosh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
   const { isTurning, excess, sine, cosine } = hyperbolic(o, { re, im });
-  const across = o.mul(o.mul(sine, o.sin(im)), excess);
+  const across = o.mul(o.mul(sine, o.sin(im)), excess), nothing = o.mul(im, o.copysign(o.onesLike(re), re));
   return {
     re: o.where(isTurning, o.abs(re), o.mul(o.mul(cosine, o.cos(im)), excess)),
-    im: unlessZero(o, im, unlessZero(o, re, across)),
+    im: unlessZero(o, nothing, unlessZero(o, re, across)),
   };
 }
 
