@@ -521,7 +521,8 @@ Deno.test("functions of infinite, undefined and huge parts are those of annex G 
     }
   }
   // The hyperbolic cosine is even, in the sign of a part that is 0 too
-  const even = viewAsComplex(tensor([[-far, 0], [-800, -0], [far, -0], [800, 0]], { dtype: "float64" })).cosh();
+  const even = viewAsComplex(tensor([[-far, 0], [-800, -0], [far, -0], [800, 0]], { dtype: "float64" }))
+    .cosh();
   assertEquals(viewAsReal(even).select(1, 1).tolist(), [-0, 0, -0, 0]);
   // A part of e^z is finite though |e^z| is not
   const large = viewAsReal(viewAsComplex(tensor([709.9, 3], { dtype: "float64" })).exp());

@@ -1,6 +1,7 @@
 /** Programs that take gradients inside: of tensors that they create, and through hooks of leaves. */
 import {
   autograd,
+  broadcastTensors,
   cat,
   enableGrad,
   full,
@@ -251,7 +252,9 @@ export const whole: Corpus = {
 
 /** Programs in which the tape has to help. */
 export const helped: Corpus = {
-  "a gradient with gaps between its rows that leaves the graph, or whose layout matters"({ compile, see }) {
+  "a gradient with gaps between its rows that leaves the graph, or whose layout matters"(
+    { compile, see, attempt },
+  ) {
     const found = (x: Tensor, y: Tensor) => autograd.grad(cat([x, y], 1).pow(3).sum(), x)[0]!;
     const uses: readonly ((grad: Tensor) => unknown)[] = [
       (grad) => [grad, grad.stride()],
@@ -260,11 +263,19 @@ export const helped: Corpus = {
       (grad) => [grad.contiguous().mul_(2), grad],
       (grad) => [grad.mul_(2), grad.sum()],
       (grad) => grad.asStrided([2, 1], [1, 1]).clone(),
+      (grad) => {
+        const [part] = grad.unbind(0);
+        return [part, part!.storageOffset(), grad.chunk(1).map((each) => each.stride())];
+      },
+      (grad) => broadcastTensors([grad.select(0, 0), grad])[1]!.stride(),
+      (grad) => grad.view([-1]).sum(),
+      (grad) => grad.viewAs(grad.flatten()).sum(),
     ];
     for (const use of uses) {
       const f = compile((x: Tensor, y: Tensor) => use(found(x.mul(2), y)));
       const x = f64([1, -2, 3, 4], true).reshape(2, 2), y = f64([3, 4]).reshape(2, 1);
-      see(f(x, y), 0, 0);
+      attempt(() => f(x, y));
+      see(0, 0);
     }
   },
   "a backward pass that is differentiated, with a hook"({ compile, see }) {

@@ -4,14 +4,17 @@
  */
 import { aliasesArgument } from "../../autograd/aliases_argument.ts";
 import type { Node } from "../../graph/node.ts";
+import { type OpDefinition, viewsMemory } from "../../ops/definition.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** Restarts the trace for such a tensor or a view of it, to leave its creation to the tape; `use`: what happens to it. */
 export function leaveToTape(m: Interpreter, node: Node, use: string): void {
   if (m.output.ofTape.size === 0) return;
-  for (let at: Node | undefined = node; at; at = aliasesArgument(at) ? [...at.inputs()][0] : undefined) {
-    const known = m.output.ofTape.get(at);
-    if (known) m.restartAt(known.step, { kind: "gradientState", detail: `${known.what} ${use}` });
+  const known = m.output.ofTape.get(node);
+  if (known) m.restartAt(known.step, { kind: "gradientState", detail: `${known.what} ${use}` });
+  // A part of a list may show any of the tensors that the list was made of
+  if (node.target === "getitem" || aliasesArgument(node)) {
+    for (const input of node.inputs()) leaveToTape(m, input, use);
   }
 }
 
@@ -19,3 +22,10 @@ export function leaveToTape(m: Interpreter, node: Node, use: string): void {
 export function leaveLayoutToTape(m: Interpreter, node: Node | null): void {
   if (node) leaveToTape(m, node, "is asked for its layout");
 }
+
+/** The ops that refuse tensors of some strides. */
+const OF_STRIDES: ReadonlySet<string> = new Set(["view", "viewAs", "viewAsComplex", "viewCopy"]);
+
+/** Returns whether the strides of its operand decide what an op shows, or whether it throws. */
+export const dependsOnLayout = (definition: OpDefinition): boolean =>
+  viewsMemory(definition) || OF_STRIDES.has(definition.name);

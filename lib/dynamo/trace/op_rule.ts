@@ -22,7 +22,7 @@ import { findProperty } from "./objects.ts";
 import { allElements, refuseOpaque } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { leaveLayoutToTape } from "./left_to_tape.ts";
+import { dependsOnLayout, leaveLayoutToTape } from "./left_to_tape.ts";
 import { SymbolicLimit } from "./restart.ts";
 
 /** The arguments of a call by parameter. */
@@ -114,10 +114,8 @@ export function inferResults(m: Interpreter, definition: OpDefinition, args: Res
   if (!symbolic.ok) {
     return refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, infer);
   }
-  if (viewsMemory(definition)) {
-    if (isGraphValue(args.self)) leaveLayoutToTape(m, args.self.node);
-    checkReach(args, symbolic.value);
-  }
+  if (isGraphValue(args.self) && dependsOnLayout(definition)) leaveLayoutToTape(m, args.self.node);
+  if (viewsMemory(definition)) checkReach(args, symbolic.value);
   return symbolic.value;
 }
 
