@@ -1,6 +1,7 @@
 /** Graph breaks: where they occur, their names, and how the rest of the program continues. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { config } from "../lib/base/config.ts";
+import { counters } from "../lib/base/logs.ts";
 import { disable, explain, statusOf } from "../lib/dynamo/mod.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import { noGrad } from "../lib/tensor/modes.ts";
@@ -298,4 +299,87 @@ Deno.test("a loop that breaks inside continues with its list or collection, and 
     return [breakReasons.map(({ id }) => id), graphCount];
   });
   assertEquals(told, [[["GB0001"], 3], [["GB0001"], 3], [["GB0043", "GB0001"], 2]]);
+});
+
+Deno.test("what a loop does with the result of a step that broke the graph runs plainly, with its getters", () => {
+  const outside = disable(() => {});
+  const faults = () => counters.get("uncompiled", "internal error while a function was captured");
+  const before = faults();
+  type Log = unknown[];
+  const results: Record<string, (log: Log, n: number, most: number) => unknown> = {
+    done: (log, n, most) => ({
+      get done() {
+        return log.push("done"), n > most;
+      },
+      value: n,
+    }),
+    value: (log, n, most) => ({
+      done: n > most,
+      get value() {
+        return log.push("value"), n;
+      },
+    }),
+    throws: (log, n, most) => ({
+      get value() {
+        log.push("value");
+        if (n > most) throw new Error("no value");
+        return n;
+      },
+    }),
+    primitive: (_log, n, most) => n > most ? n : { value: n },
+  };
+  const steps = (log: Log, most: number, result: (log: Log, n: number, most: number) => unknown) => {
+    let n = 0;
+    const next = () => (outside(), result(log, n++, most));
+    const close = () => (outside(), log.push("close"), most > 2 ? {} : most);
+    return { [Symbol.iterator]: () => ({ next, return: close }) } as Iterable<unknown>;
+  };
+  class Base {
+    constructor(readonly first: unknown) {}
+  }
+  class First extends Base {
+    constructor([first]: Iterable<unknown>) {
+      super(first);
+    }
+  }
+  const uses: Record<string, (items: Iterable<unknown>, log: Log) => unknown> = {
+    destructuring: ([a, , b]) => [a, b],
+    rest: ([a, ...b]) => [a, b],
+    parameter: (items) => new First(items).first,
+    loop: (items, log) => {
+      for (const item of items) if (log.push(item) > 6) break;
+      return log.length;
+    },
+    handled: (items, log) => {
+      try {
+        for (const item of items) log.push(item);
+      } catch (error) {
+        log.push((error as Error).message);
+      } finally {
+        log.push("finally");
+      }
+      return null;
+    },
+  };
+  for (const [result, make] of Object.entries(results)) {
+    for (const [use, take] of Object.entries(uses)) {
+      const f = (x: Tensor, most: number, log: Log) => {
+        const y = x.mul(2), taken = take(steps(log, most, make), log);
+        return [list(y.add(1)), taken];
+      };
+      const c = capture(f);
+      for (const most of [1, 3, 2]) {
+        const [plain, compiled] = [f, c.run].map((run) => {
+          const log: Log = [];
+          try {
+            return [run(vector(1), most, log), log];
+          } catch (error) {
+            return [(error as Error).message, log];
+          }
+        });
+        assertEquals(compiled, plain, `${result}, ${use}`);
+      }
+    }
+  }
+  assertEquals(faults(), before);
 });

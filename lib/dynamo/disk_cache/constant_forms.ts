@@ -10,6 +10,7 @@ import { closurePrinter, delegated, finished, restKeys, resumeGenerator } from "
 import * as runtime from "../codegen/runtime.ts";
 import { readCaptured } from "../cache/entry_parts.ts";
 import { LIST_READERS } from "../guards/reader.ts";
+import { takeResult } from "../resume/iterator_results.ts";
 import { makeFunction, recipeOf } from "../resume/made_functions.ts";
 import type { ResumePlan } from "../resume/resume_plan.ts";
 import { scalar } from "../scalars.ts";
@@ -25,6 +26,7 @@ const HELPERS: ReadonlyMap<string, Functions> = new Map<string, Functions>([
   ["scalars", { scalar }],
   ["list", LIST_READERS],
   ["waits", { asyncCall, asyncGeneratorOf, generatorOf, waiting }],
+  ["iterators", { takeResult }],
   ["code", {
     delegated,
     finished,

@@ -15,6 +15,7 @@ import { awaitKind } from "./steps.ts";
 import { stepCode } from "./printed.ts";
 import { checkPlain, resumedBody } from "./resumed_body.ts";
 import { type Continuation, planResume, type ResumePlan, type TracedPlan } from "./resume_plan.ts";
+import { readsOf, takeResult } from "./iterator_results.ts";
 import { asyncCall, asyncGeneratorOf, generatorOf, type Waiting, waiting } from "./suspension.ts";
 import type { Frame } from "../trace/interpreter.ts";
 import { isOfLoop } from "../trace/resumed_iteration.ts";
@@ -116,7 +117,7 @@ function valuesOf(way: Way | null): Value[] {
 const isOpaque = (value: Value): boolean => value.kind === "object" && value.exotic.kind === "opaque";
 
 /** Instructions that are only valid inside their function. */
-const SUSPENDS: ReadonlySet<Opcode> = new Set<Opcode>(["await", "yield", "yieldDelegate", "return"]);
+const SUSPENDS: ReadonlySet<Opcode> = new Set<Opcode>(["await", "yield", "yieldDelegate"]);
 
 /**
  * The statements that follow a break at the top frame's instruction; null if the frame cannot be resumed there.
@@ -128,6 +129,7 @@ export function breakTail(end: End, changes: boolean): Tail | null {
   const { code, pc } = frame;
   const instruction = code.instructions[pc];
   if (instruction?.op === "jumpIf") return branchTail(end);
+  if (instruction?.op === "return") return endTail(end);
   const step = stepCode(code, pc);
   if (!step || !instruction || readsFrame(instruction) || SUSPENDS.has(instruction.op)) return null;
   // An instruction that always throws continues only in the handler.
@@ -149,60 +151,29 @@ export function breakTail(end: End, changes: boolean): Tail | null {
   // The function that runs in a later call determines its variables
   const runs = running.kind === "each" ? frame.callee : null;
   const write = (out: ModifiedCode): readonly string[] => {
-    const { rebuild, constants, names } = out;
+    const { rebuild, constants } = out;
     let callee = constants.name(makeFunction({ kind: "step", code, pc, running }), "$step");
     if (info.kind === "made") callee += `([${info.free.map((bound) => rebuild.value(bound)).join(", ")}])`;
     else if (runs) callee += `(${rebuild.value(runs)})`;
     const forgotten = reads.filter((v) => isOfLoop(v) || (advances && isOpaque(v))).map((v) =>
       `${rebuild.helper("forgetBegun")}(${rebuild.value(v)});`
     );
-    const plain = `${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`;
-    const call = modes === null
-      ? plain
-      : `${rebuild.helper("underModes")}(${modesText(modes)}, () => ${plain})`;
-    const given = new Map<Register, string>();
-    const live = new Set(
-      (way?.plan.parameters ?? []).flatMap((p) =>
-        p.kind === "register" && p.frame === frames.length - 1 ? [p.register] : []
-      ),
+    const call = underText(`${callee}(${reads.map((v) => rebuild.value(v)).join(", ")})`, modes, out);
+    const source = instruction.op === "getIterator" ? { value: reads[0], into: instruction.iterator } : null;
+    const statements = plainStatements(
+      out,
+      { frame, depth: frames.length, writes: step.writes, way, thrown },
+      {
+        call,
+        then: (given) => {
+          const iterator = source && given.get(source.into);
+          return source?.value && iterator
+            ? [`${rebuild.helper("noteIterated")}(${iterator}, ${rebuild.value(source.value)});`]
+            : [];
+        },
+      },
     );
-    const results = step.writes.map((register) => {
-      const wish = code.registers[register]?.name ?? "result";
-      const name = names.fresh(wish);
-      given.set(register, name);
-      return name;
-    });
-    const wanted = step.writes.some((r) => live.has(r));
-    const [only] = results;
-    const pattern = results.length === 1 && only !== undefined
-      ? only
-      : `{ ${results.map((name, i) => `${i}: ${name}`).join(", ")} }`;
-    const comment = `// ${describe(code, pc)}`;
-    const [source] = reads, isBegun = instruction.op === "getIterator" && wanted && source !== undefined;
-    const iterator = instruction.op === "getIterator" ? given.get(instruction.iterator) : undefined;
-    const noted = isBegun
-      ? [`${rebuild.helper("noteIterated")}(${iterator}, ${rebuild.value(source)});`]
-      : [];
-    const then = [...noted, ...way ? [callText(way, out, given)] : []];
-    if (!thrown) {
-      const first = wanted ? `const ${pattern} = ${call};` : `${call};`;
-      return [...forgotten, comment, first, ...then];
-    }
-    const error = names.fresh("error");
-    const declare = wanted ? [`let ${results.join(", ")};`] : [];
-    return [
-      ...forgotten,
-      comment,
-      ...declare,
-      "try {",
-      `  ${
-        wanted ? (results.length === 1 ? `${pattern} = ${call};` : `(${pattern} = ${call});`) : `${call};`
-      }`,
-      `} catch (${error}) {`,
-      ...caught(thrown, out, error),
-      "}",
-      ...then,
-    ];
+    return [...forgotten, ...statements];
   };
   return {
     needed: [
@@ -213,6 +184,87 @@ export function breakTail(end: End, changes: boolean): Tail | null {
       ...(runs ? [runs] : []),
     ],
     write,
+  };
+}
+
+/** A call under the modes of the frame that makes it; null: those of the unit. */
+function underText(call: string, modes: RegionModes | null, { rebuild }: ModifiedCode): string {
+  return modes === null ? call : `${rebuild.helper("underModes")}(${modesText(modes)}, () => ${call})`;
+}
+
+/** Plain code in place of an instruction of a frame: what it gives, and the continuations. */
+interface Plain {
+  readonly frame: Frame;
+  /** Number of frames up to this one. */
+  readonly depth: number;
+  readonly writes: readonly Register[];
+  readonly way: Way | null;
+  readonly thrown: Handled | null;
+}
+
+/** The statements of plain code; `then` are those that follow if it gives what is read later. */
+function plainStatements(
+  out: ModifiedCode,
+  { frame: { code, pc }, depth, writes, way, thrown }: Plain,
+  { call, then }: {
+    readonly call: string;
+    readonly then: (given: ReadonlyMap<Register, string>) => readonly string[];
+  },
+): readonly string[] {
+  const { names } = out, given = new Map<Register, string>();
+  const live = new Set(
+    (way?.plan.parameters ?? []).flatMap((p) =>
+      p.kind === "register" && p.frame === depth - 1 ? [p.register] : []
+    ),
+  );
+  const results = writes.map((register) => {
+    const name = names.fresh(code.registers[register]?.name ?? "result");
+    given.set(register, name);
+    return name;
+  });
+  const wanted = writes.some((r) => live.has(r)), [only] = results;
+  const pattern = results.length === 1 && only !== undefined
+    ? only
+    : `{ ${results.map((name, i) => `${i}: ${name}`).join(", ")} }`;
+  const comment = `// ${describe(code, pc)}`;
+  const rest = [...(wanted ? then(given) : []), ...way ? [callText(way, out, given)] : []];
+  if (!thrown) return [comment, wanted ? `const ${pattern} = ${call};` : `${call};`, ...rest];
+  const error = names.fresh("error");
+  const assigned = results.length === 1 ? `${pattern} = ${call};` : `(${pattern} = ${call});`;
+  return [
+    comment,
+    ...(wanted ? [`let ${results.join(", ")};`] : []),
+    "try {",
+    `  ${wanted ? assigned : `${call};`}`,
+    `} catch (${error}) {`,
+    ...caught(thrown, out, error),
+    "}",
+    ...rest,
+  ];
+}
+
+/**
+ * The statements for a function whose end cannot be traced: plain code takes its result apart, an iterator's whose
+ * properties may be getters, and its caller continues. Null for other callers.
+ */
+function endTail(end: End): Tail | null {
+  const { frames } = end, ending = frames.at(-1), caller = frames.at(-2);
+  const instruction = ending?.code.instructions[ending.pc];
+  if (!ending || !caller || instruction?.op !== "return") return null;
+  const { completion } = ending, result = ending.registers[instruction.src];
+  if ((completion.kind !== "step" && completion.kind !== "close") || !result) return null;
+  const depth = frames.length - 1, below = upTo(end, depth);
+  const writes = completion.kind === "step" ? [completion.done, completion.value] : [];
+  const way = wayOn(below, { depth, pc: caller.pc + 1, given: writes }), thrown = handlerWay(below);
+  if (!way || thrown === "none") return null;
+  const modes = modesIn(below, depth), reads = readsOf(completion);
+  return {
+    needed: [result, ...valuesOf(way), ...valuesOf(thrown?.way ?? null)],
+    write: (out) => {
+      const take = out.constants.name(takeResult, "$taken");
+      const call = underText(`${take}(${out.rebuild.value(result)}, "${reads}")`, modes, out);
+      return plainStatements(out, { frame: caller, depth, writes, way, thrown }, { call, then: () => [] });
+    },
   };
 }
 

@@ -23,6 +23,7 @@ import { cellValue } from "../trace/bindings.ts";
 import { type Completion, Frame, type FrameBindings, type Interpreter } from "../trace/interpreter.ts";
 import { positionOf } from "../trace/positions.ts";
 import { throughRegions } from "../../tensor/modes.ts";
+import { readsOf, takeResult } from "./iterator_results.ts";
 import { asyncCall, waitsOf } from "./suspension.ts";
 import type { UnitBody } from "../cache/unit.ts";
 import { ObjectValue, UNDEFINED, UNINITIALIZED, type Value } from "../variables/value.ts";
@@ -301,14 +302,13 @@ function deliver(
       registers.set(completion.register, isReference(result) ? result : construction);
       return;
     case "step": {
-      if (!isReference(result)) throw new TypeError(`Iterator result ${String(result)} is not an object`);
-      const done = Boolean(Reflect.get(result, "done"));
+      const [done, value] = takeResult(result, readsOf(completion));
       registers.set(completion.done, done);
-      registers.set(completion.value, done || completion.elided ? undefined : Reflect.get(result, "value"));
+      registers.set(completion.value, value);
       return;
     }
     case "close":
-      if (!isReference(result)) throw new TypeError(`Iterator result ${String(result)} is not an object`);
+      takeResult(result, readsOf(completion));
       return;
     case "ambientMode":
       return deliver(frame, completion.outer, result, construction);

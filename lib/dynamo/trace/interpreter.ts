@@ -84,8 +84,8 @@ export class Frame {
   internal = false;
   /** Number of the instruction that called the function. */
   calledAt = 0;
-  /** Number of the instruction that waits for the frame above. */
-  waitingSince = 0;
+  /** Number of the instruction that waits for the frame above; null: it began to wait before the trace. */
+  waitingSince: number | null = null;
 }
 
 /** A function call, as builtin models see it. */

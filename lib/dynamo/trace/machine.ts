@@ -254,7 +254,7 @@ export class Machine implements Interpreter {
     }
     if (signal instanceof BreakSignal) {
       const { reason, refused, error } = signal;
-      const now = this.steps - 1, began = this.frames.at(-1)?.waitingSince ?? now;
+      const now = this.steps - 1, top = this.frames.at(-1), began = top ? top.waitingSince : now;
       if (reason.kind === "throws") {
         if (!this.#isHandled()) {
           return { kind: "escape", because: reason.detail, stack: userFrames(this.frames), thrown: null };
@@ -262,9 +262,9 @@ export class Machine implements Interpreter {
         if (began === now) throw new Restart(now, { kind: "raise", cause: reason, certain: refused, error });
       }
       this.#refuse(reason);
-      // Callees of the instruction have finished, or it has recorded something, which must not run again.
+      // Callees have finished (the last breaks at its end if its caller waits since before the trace), or it recorded.
       if (began !== now || this.#start.hasChanged(this)) {
-        throw new Restart(began, { kind: "break", cause: reason });
+        throw new Restart(began ?? now, { kind: "break", cause: reason });
       }
       return this.#breakHere(reason);
     }
@@ -297,7 +297,7 @@ export class Machine implements Interpreter {
     const depth = this.regionDepths.at(-1), caller = depth === undefined ? null : this.frames[depth - 1];
     if (!caller || this.frames.slice(depth).some((frame) => handlerOf(frame) !== null)) return;
     const cause = { kind: "region", detail: "an exception" } as const;
-    throw new Restart(caller.waitingSince, { kind: "break", cause });
+    throw new Restart(caller.waitingSince ?? 0, { kind: "break", cause });
   }
 
   /** Returns whether any frame catches an exception of the current instruction. */
@@ -310,11 +310,11 @@ export class Machine implements Interpreter {
     const again = { kind: "break", cause: reason } as const;
     const [outermost] = this.frames;
     if (outermost && this.frames.length > 1 && this.frames.some(({ rules }) => rules.breaksOutside)) {
-      throw new Restart(outermost.waitingSince, again);
+      throw new Restart(outermost.waitingSince ?? 0, again);
     }
     for (let i = 1; i < this.frames.length; i++) {
       const frame = this.frames[i], below = this.frames[i - 1];
-      if (frame && below && !this.#isResumable(frame)) throw new Restart(below.waitingSince, again);
+      if (frame && below && !this.#isResumable(frame)) throw new Restart(below.waitingSince ?? 0, again);
     }
   }
 
