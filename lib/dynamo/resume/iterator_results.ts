@@ -6,7 +6,7 @@ import { asProgram } from "../../base/own_builtins.ts";
 import { checkStep } from "../bytecode/iteration.ts";
 import type { Completion } from "../trace/interpreter.ts";
 
-/** What is read of a result: nothing, `done`, or `done` and unless it is true `value`. */
+/** Parts of a result that are read: none, `done`, or `done` and unless it is true `value`. */
 type Reads = "nothing" | "done" | "item";
 
 /** Returns what an instruction reads of the result for which it waits. */
