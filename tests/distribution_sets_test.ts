@@ -78,6 +78,19 @@ Deno.test("parameters that PyTorch refuses are refused, those of batches of vect
   assertEquals(mean.item(), 2.5);
   const outside = new D.Kumaraswamy(3, 2).cdf(floats([-2, 0.5, 3]));
   assertEquals(outside.mul(2 ** 12).round().tolist(), [0, 960, 2 ** 12]);
+  // An undefined value is not outside
+  const unchecked = { validateArgs: false }, undefinedValue = floats([NaN]);
+  const each = [
+    new D.Exponential(1, unchecked),
+    new D.Pareto(1, 2, unchecked),
+    new D.Weibull(1, 2, unchecked),
+    new D.Kumaraswamy(3, 2, unchecked),
+    new D.GeneralizedPareto(0, 1, -0.5, unchecked),
+  ];
+  for (const made of each) {
+    const found = [made.logProb(undefinedValue).item(), made.cdf(undefinedValue).item()];
+    assertEquals(found, [NaN, NaN], `${made}`);
+  }
 });
 
 Deno.test("Poisson samples of any rate take few rounds, in both types", () => {

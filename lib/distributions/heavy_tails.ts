@@ -154,7 +154,7 @@ export class Pareto extends ByQuantile {
   protected override logDensity(value: Tensor): Tensor {
     const { alpha, scale } = this;
     const density = alpha.log().add(alpha.mul(scale.log())).sub(alpha.add(1).mul(value.log()));
-    return ops.where(value.ge(scale), density, -Infinity);
+    return ops.where(value.lt(scale), -Infinity, density);
   }
 
   override entropy(): Tensor {
@@ -216,7 +216,7 @@ export class Weibull extends ByQuantile {
   protected override logDensity(value: Tensor): Tensor {
     const { scale, concentration: k } = this, ratio = value.div(scale);
     const density = k.div(scale).log().add(ops.xlogy(k.sub(1), ratio)).sub(ratio.pow(k));
-    return ops.where(value.ge(0), density, -Infinity);
+    return ops.where(value.lt(0), -Infinity, density);
   }
 
   override entropy(): Tensor {
@@ -280,7 +280,8 @@ export class Kumaraswamy extends ByQuantile {
   protected override logDensity(value: Tensor): Tensor {
     const { concentration1: a, concentration0: b } = this, x = value.clamp(0, 1);
     const tail = ops.xlog1py(b.sub(1), x.pow(a).neg());
-    return ops.where(value.ne(x), -Infinity, a.mul(b).log().add(ops.xlogy(a.sub(1), x)).add(tail));
+    const density = a.mul(b).log().add(ops.xlogy(a.sub(1), x)).add(tail);
+    return ops.where(value.lt(0).logicalOr(value.gt(1)), -Infinity, density);
   }
 
   override entropy(): Tensor {
@@ -352,7 +353,7 @@ export class GeneralizedPareto extends ByQuantile {
     const { concentration } = this, log = this.logSurvival(value);
     // The density is the survival function to the power of 1 + concentration, divided by the scale
     const inside = log.mul(concentration.add(1)).sub(this.scale.log());
-    return ops.where(value.ge(this.loc).logicalAnd(log.gt(-Infinity)), inside, -Infinity);
+    return ops.where(value.lt(this.loc).logicalOr(log.eq(-Infinity)), -Infinity, inside);
   }
 
   override entropy(): Tensor {
@@ -360,7 +361,7 @@ export class GeneralizedPareto extends ByQuantile {
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    return ops.where(value.ge(this.loc), this.logSurvival(value).expm1().neg(), 0);
+    return ops.where(value.lt(this.loc), 0, this.logSurvival(value).expm1().neg());
   }
 
   protected override quantile(probability: Tensor): Tensor {

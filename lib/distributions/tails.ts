@@ -43,7 +43,7 @@ export class Exponential extends Distribution {
   }
 
   protected override logDensity(value: Tensor): Tensor {
-    return ops.where(value.ge(0), this.rate.log().sub(this.rate.mul(value)), -Infinity);
+    return ops.where(value.lt(0), -Infinity, this.rate.log().sub(this.rate.mul(value)));
   }
 
   override entropy(): Tensor {
