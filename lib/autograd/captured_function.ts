@@ -4,8 +4,8 @@
  */
 import { isDifferentiable } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
+import type { CapturedCall } from "../graph/custom_gradient.ts";
 import { ops } from "../tensor/eager.ts";
-import type { CapturedCall } from "../tensor/autograd_state.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import {
   applyForward,

@@ -26,6 +26,21 @@ interface CustomGradientCall {
   readonly gradient: CustomGradient;
 }
 
+/** A run of such a call. */
+export interface CapturedCall<T> {
+  /** The name of its node on the tape. */
+  readonly name: string;
+  /** The arguments that require a gradient. */
+  readonly inputs: readonly T[];
+  readonly results: readonly T[];
+  /** Tensors and sizes: further arguments of `gradient`, after the gradients of the results. */
+  readonly saved: readonly unknown[];
+  /** The results that are inputs which the call has written to, by position. */
+  readonly written: readonly number[];
+  /** Computes gradients of the inputs, null for none. */
+  readonly gradient: (values: readonly unknown[]) => readonly unknown[];
+}
+
 /** Returns the parts of a node that gives a history; null for other nodes. */
 export function customGradientOf(
   { name, target, meta: { gradient }, args }: Node,

@@ -6,7 +6,7 @@ import { checkInstance, checkOneOf } from "../base/checked_input.ts";
 import { asProgram } from "../base/own_builtins.ts";
 import { DynError, noteUndone } from "../base/errors.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
-import { customGradientOf } from "./custom_gradient.ts";
+import { type CapturedCall, customGradientOf } from "./custom_gradient.ts";
 import { gradientCallOf, takesGradients } from "./gradient_call.ts";
 import { isHigherOrder, type RegionAccess, runHigherOrder } from "./higher_order.ts";
 import {
@@ -51,16 +51,7 @@ export interface Runner extends ElementAccess {
   /** Makes a tensor without history require gradients. */
   startHistory(tensor: unknown): unknown;
   /** Gives results the history of a call with a gradient of its own. */
-  giveHistory(call: {
-    readonly name: string;
-    readonly inputs: readonly unknown[];
-    readonly results: readonly unknown[];
-    readonly saved: readonly unknown[];
-    /** The results that are inputs which the call has written to, by position. */
-    readonly written: readonly number[];
-    /** Computes gradients of the inputs from those of the results and the saved values. */
-    readonly gradient: (values: readonly unknown[]) => readonly unknown[];
-  }): void;
+  giveHistory(call: CapturedCall<unknown>): void;
   /** Runs a call for which the captured program had disabled gradients. */
   withoutGradient<R>(body: () => R): R;
   /** Begins to track changes. */

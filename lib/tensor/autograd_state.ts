@@ -3,6 +3,7 @@
  * Generic in the tensor type, so that the tensor class can build on it. Invariant: a tensor without this state does
  * not require grad and is not a differentiable view.
  */
+import type { CapturedCall } from "../graph/custom_gradient.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
 
@@ -63,21 +64,6 @@ export interface RecordedCall<T> {
   readonly definition: OpDefinition;
   readonly args: ArgsOf<Params, T>;
   readonly results: readonly T[];
-}
-
-/** A call with a gradient of its own, as captured graphs make it. */
-export interface CapturedCall<T> {
-  /** The name of its node. */
-  readonly name: string;
-  /** The arguments that require a gradient. */
-  readonly inputs: readonly T[];
-  readonly results: readonly T[];
-  /** Tensors and sizes: further arguments of `gradient`, after the gradients of the results. */
-  readonly saved: readonly unknown[];
-  /** The results that are inputs which the call has written to, by position. */
-  readonly written: readonly number[];
-  /** Computes gradients of the inputs, null for none. */
-  readonly gradient: (values: readonly unknown[]) => readonly unknown[];
 }
 
 /** Options of a backward pass. */

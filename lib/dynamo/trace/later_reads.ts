@@ -17,7 +17,8 @@ export function refuseLater({ laterReads, top }: Interpreter, what: string): voi
 /** Breaks the graph at a read of a property that the program may have written to when the function runs. */
 export function refuseLaterProperty(
   m: Interpreter,
-  { real, key }: { readonly real: object | null; readonly key: string | symbol },
+  real: object | null,
+  key: string | symbol,
   value: Value,
 ): void {
   if (m.laterReads === 0) return;

@@ -99,7 +99,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
     value = m.wrapper.wrap(descriptor.value, propertySource(source, key));
     object.reads.set(key, value);
   }
-  refuseLaterProperty(m, { real, key }, value);
+  refuseLaterProperty(m, real, key, value);
   return { kind: "data", value, writable: descriptor.writable ?? false, ...flags };
 }
 
@@ -192,7 +192,7 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
   }
   const known = object.reads.get(key);
   if (known && isAsRead(object, key)) {
-    refuseLaterProperty(m, { real: object.real, key }, known);
+    refuseLaterProperty(m, object.real, key, known);
     return { kind: "value", value: known };
   }
   let holder: ObjectValue | null = object;
@@ -295,6 +295,6 @@ function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue,
   const isMethod = typeof found === "function" && holder.source?.kind === "known";
   const value = isMethod ? m.wrapper.fixed(found, place) : m.wrapper.wrap(found, place);
   object.reads.set(key, value);
-  refuseLaterProperty(m, { real, key }, value);
+  refuseLaterProperty(m, real, key, value);
   return { kind: "value", value };
 }

@@ -5,7 +5,7 @@
 import { invariant } from "../../base/errors.ts";
 import type { KeyOperand } from "../bytecode/instruction.ts";
 import { isObject } from "../variables/type_of.ts";
-import { type Value } from "../variables/value.ts";
+import type { Value } from "../variables/value.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { FunctionKnowledge } from "./calls.ts";
 import { toKey } from "./coercion.ts";
