@@ -49,6 +49,19 @@ const PROGRAMS: Readonly<
     (call) => ` ${named(call)} `,
     2,
   ],
+  "written as JSON, with numbers and elements": [
+    (x, text, { log }) => {
+      const at = log.push(JSON.stringify({ text, at: log.length, half: log.length / 2, none: [1 / 0, -0] }));
+      log.push(JSON.stringify([at, { text, [`of ${x.shape}`]: at % 4 }], null, 2), JSON.stringify(at / 3));
+      return [
+        JSON.stringify({ loss: x.sum().item(), text, at }),
+        x.mul(2),
+        JSON.stringify({ text, at }, ["at"]),
+      ];
+    },
+    (call) => `"${named(call)}"\n\ud800`,
+    2,
+  ],
   "in messages of errors": [(x, text) => [new Error(`bad ${text}`).message, x.mul(2)], named, 2],
   "empty or not": [
     (x, text) => text ? [text, x.mul(2)] : x.mul(3),

@@ -13,6 +13,11 @@ const { isRawJSON } = JSON as unknown as { isRawJSON(value: unknown): value is {
 const { isBoxedPrimitive } = types;
 const { valueOf: booleanOf } = Boolean.prototype, { valueOf: bigintOf } = BigInt.prototype;
 
+/** The text of a string or a number, which is the receiver. */
+export function quoted(this: string | number): string {
+  return quote(this);
+}
+
 type Replacer = (this: unknown, key: string, value: unknown) => unknown;
 type Reviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
 type Holder = Record<string, unknown>;

@@ -7,7 +7,7 @@
 import { defineOwn } from "../../base/own_builtins.ts";
 
 export * from "./iterator_polyfills.ts";
-export { revive, stringify } from "./json_polyfills.ts";
+export { quoted, revive, stringify } from "./json_polyfills.ts";
 export { newPromise, settlerOf, tryPromise } from "./promise_polyfills.ts";
 export { sortBy, sortNumbersBy, toSortedBy } from "./sorting_polyfills.ts";
 

@@ -67,7 +67,7 @@ function numberText({ expression }: NumberValue): HostExpression | null {
 function passedText(m: Interpreter, hint: string, { text, of }: {
   readonly text: HostText;
   readonly of: readonly PrimitiveValue[];
-}): Value {
+}): ConstantValue {
   const made = new PassedValue(hint, text, (mayEnd) => {
     for (const each of of) {
       if (isPassed(each)) each.look(mayEnd);
@@ -79,7 +79,10 @@ function passedText(m: Interpreter, hint: string, { text, of }: {
 }
 
 /** The concatenation of primitives, without inspecting those that may differ in other calls. */
-export function joinedText(m: Interpreter, given: readonly PrimitiveValue[]): Value {
+export function joinedText(
+  m: Interpreter,
+  given: readonly PrimitiveValue[],
+): ConstantValue | ItemValue {
   const operands = given.map((each) => drawnLater(m.output, each));
   if (operands.some(({ kind }) => kind === "item")) {
     return computeLater(m.output, { apply: "text", type: "string", operands });
@@ -106,7 +109,7 @@ export function textByMethod(
   m: Interpreter,
   method: object,
   { self, args }: { readonly self: Value; readonly args: readonly Value[] },
-): Value | null {
+): ConstantValue | null {
   if (typeof method !== "function" || (self.kind !== "number" && !isPassed(self))) return null;
   const text = self.kind === "number" ? numberText(self) : self.text;
   const known = args.flatMap((arg) => arg.kind === "constant" && !isPassed(arg) ? [arg] : []);

@@ -4,7 +4,7 @@
  */
 import { isComplex } from "../../../base/dtype.ts";
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
-import { rawText, refuseCircle, type Sources, unboxed } from "../../functions/json_polyfills.ts";
+import { quoted, rawText, refuseCircle, type Sources, unboxed } from "../../functions/json_polyfills.ts";
 import {
   constant,
   dataSlot,
@@ -20,12 +20,14 @@ import {
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
+import type { NumberValue } from "../../variables/number_value.ts";
 import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
 import { computeLater, drawnLater } from "../later_values.ts";
 import { findProperty } from "../objects.ts";
 import { isElements } from "../read_elements.ts";
 import { allElements, newArray, newObject } from "../contents.ts";
 import { enumerableKeys } from "../object_keys.ts";
+import { joinedText, type PrimitiveValue, textByMethod } from "../texts.ts";
 import { primitiveOf, textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -39,13 +41,15 @@ const WRITE = { fn: JSON.stringify, isMethod: false } as const;
 
 /** A value in plain data whose text is known only after the graph has run, or that may differ between calls. */
 class Late {
-  constructor(readonly value: PassedValue | ItemValue | ElementsObject) {}
+  constructor(readonly value: PassedValue | NumberValue | ItemValue | ElementsObject) {}
 }
 
 /** Plain data for the engine. */
 function plainData(m: Interpreter, given: Value, seen: Set<ObjectValue>): unknown {
   const value = drawnLater(m.output, given);
-  if (value.kind === "item" || (isPassed(value) && value.type === "string")) return new Late(value);
+  if (value.kind === "item" || value.kind === "number" || (isPassed(value) && value.type === "string")) {
+    return new Late(value);
+  }
   // Programs may give bigints a toJSON
   if (value.kind === "constant" && typeof value.value === "bigint") throw HAS_CODE;
   // It has a toJSON
@@ -84,21 +88,28 @@ function textOfData(m: Interpreter, data: unknown, gap: string): Value {
   const known = write((value) => {
     late.push(value);
     return null;
-  }) ?? "";
-  if (!late.some(({ kind }) => kind !== "constant")) {
-    return primitive(write((value) => value.kind === "constant" ? value.value : null));
-  }
+  });
+  if (late.length === 0) return primitive(known);
   // Elements of an inner list would be indented
   if (gap !== "" && late.some(({ kind }) => kind === "object")) throw HAS_CODE;
   let mark = "late";
-  while (known.includes(mark)) mark += "_";
+  while (known?.includes(mark)) mark += "_";
   const parts = write((value) => `${mark}${late.indexOf(value)}`)?.split(new RegExp(`"${mark}(\\d+)"`)) ?? [];
-  const operands = parts.map((part, at) => {
-    const value = at % 2 === 1 ? late[Number(part)] : undefined;
-    if (!value) return constant(part);
-    return computeLater(m.output, { apply: WRITE, type: "string", operands: [value] });
-  });
-  return computeLater(m.output, { apply: "text", type: "string", operands });
+  return joinedText(
+    m,
+    parts.map((part, at) => {
+      const value = at % 2 === 1 ? late[Number(part)] : undefined;
+      return value ? textOfLate(m, value) : constant(part);
+    }),
+  );
+}
+
+/** The text of one value: one that each call knows before the graph is not inspected, so that keys may be made of it. */
+function textOfLate(m: Interpreter, value: Late["value"]): PrimitiveValue {
+  if (value.kind === "constant" && value.isSettled) return constant(JSON.stringify(value.value));
+  const isEarly = value.kind === "number" || value.kind === "constant";
+  const text = isEarly ? textByMethod(m, quoted, { self: value, args: [] }) : null;
+  return text ?? computeLater(m.output, { apply: WRITE, type: "string", operands: [value] });
 }
 
 /** The names in an allow list, without duplicates. */
