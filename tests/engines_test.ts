@@ -205,7 +205,9 @@ Deno.test("invalid results of engines, and missing engines, are reported by name
 
 Deno.test("every available backend runs random programs as they run plainly", async () => {
   const seed = Number(Deno.env.get("DYN_FUZZ_SEED") ?? Math.floor(Math.random() * 2 ** 31));
-  const programs = Number(Deno.env.get("DYN_FUZZ_PROGRAMS") ?? 4), findings: string[] = [];
+  const programs = Number(Deno.env.get("DYN_FUZZ_PROGRAMS") ?? 4),
+    findings: string[] = [],
+    files: string[] = [];
   const backends = compiler.describeBackends().filter(({ name, missing }) =>
     name !== "inductor" && missing === null
   );
@@ -221,12 +223,17 @@ Deno.test("every available backend runs random programs as they run plainly", as
           seconds: 60,
           shrinkSeconds: 10,
           report: (event) => {
-            if (event.event === "finding") findings.push(`${name}: ${event.failure.text}\n${event.file}`);
+            if (event.event !== "finding") return;
+            const { path, failure, file, signature } = event;
+            files.push(file);
+            findings.push(`${name}, seed ${event.seed}, path ${path}, ${signature}\n${failure.text}`);
           },
         }),
     );
   }
-  assertEquals(findings.join("\n\n"), "", `All of them again: DYN_FUZZ_SEED=${seed}`);
+  // What identifies the programs comes last, where logs that are cut still have it
+  const again = `All of them again: DYN_FUZZ_SEED=${seed} DYN_FUZZ_PROGRAMS=${programs}`;
+  assert(findings.length === 0, [...files, ...findings, again].join("\n\n"));
 });
 
 Deno.test("backends list their requirements, and unavailable ones cannot be chosen", () => {

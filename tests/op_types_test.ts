@@ -2,8 +2,8 @@
  * Every op on every element type: it rejects the type, or every printer can print its kernels. An op that accepts a
  * type which it cannot compute would work in JavaScript, which has no types, and nowhere else.
  */
-import { assertEquals, assertThrows } from "@std/assert";
-import { type Complex, nn, tensor } from "../mod.ts";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { type Complex, nn, tensor, zeros } from "../mod.ts";
 import { cpu } from "../backends/cpu/device.ts";
 import { type DType, REAL_DTYPES } from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
@@ -75,6 +75,32 @@ Deno.test("every op rejects a type, or has kernels for it that verify", () => {
     registerDevice(cpu);
   }
   assertEquals(wrong, []);
+});
+
+Deno.test("ops that have run before run on the device that has taken the place of theirs", () => {
+  const few = tensor([1, 2, 3]), many = zeros(1 << 14);
+  const run = () => [few.exp(), few.clone().neg_(), few.logsumexp(0), many.cos()];
+  run();
+  const made = new Set<string>();
+  const { compileClass } = cpu;
+  registerDevice({
+    ...cpu,
+    compileEager(program) {
+      made.add(program.name);
+      return cpu.compileEager(program);
+    },
+    compileClass(source) {
+      made.add(source.name);
+      return compileClass ? compileClass(source) : cpu.compileEager(source.program());
+    },
+  });
+  try {
+    run();
+  } finally {
+    registerDevice(cpu);
+  }
+  const names = [...made].map((name) => name.replace(/_$/, ""));
+  for (const name of ["exp", "neg", "cos"]) assert(names.includes(name), `${name} of ${names}`);
 });
 
 Deno.test("different types are promoted as in PyTorch, unsigned ones too", () => {

@@ -261,10 +261,20 @@ export interface Device {
 }
 
 const devices = new Map<DeviceName, Device>();
+let replacements = 0;
 
 /** Registers a device by its name; the last one registered wins. */
 export function registerDevice(device: Device): void {
+  if (devices.has(device.name)) replacements++;
   devices.set(device.name, device);
+}
+
+/**
+ * Number of times that a device took the place of another. Programs that were compiled before the last one belong to a
+ * device that is gone, so that caches of them compare it.
+ */
+export function deviceReplacements(): number {
+  return replacements;
 }
 
 /** Waits until all work issued on any device is done. */

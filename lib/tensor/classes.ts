@@ -11,7 +11,7 @@ import { counters, logs } from "../base/logs.ts";
 import { type DType, getDefaultDtype } from "../base/dtype.ts";
 import { InternalError, messageOf } from "../base/errors.ts";
 import type { Graph } from "../graph/node.ts";
-import type { CompiledProgram, DeviceName } from "../loops/device.ts";
+import { type CompiledProgram, type DeviceName, deviceReplacements } from "../loops/device.ts";
 import type { Program } from "../loops/ir.ts";
 import { noteCosts } from "../loops/launch.ts";
 import { costsOf } from "../loops/metrics.ts";
@@ -105,9 +105,18 @@ interface Family {
   seen: number;
 }
 
-const families = new WeakMap<OpEntry, Map<string, Family>>();
+let families = new WeakMap<OpEntry, Map<string, Family>>();
 /** Compiled programs by device and complete text. */
 const programs = new Map<string, CompiledProgram>();
+let replacementsSeen = 0;
+
+/** Forgets classes of devices that others have replaced. */
+function keepCurrent(): void {
+  if (replacementsSeen === deviceReplacements()) return;
+  replacementsSeen = deviceReplacements();
+  families = new WeakMap();
+  programs.clear();
+}
 
 /** A call that may have a class. */
 export interface ClassRequest {
@@ -203,6 +212,7 @@ function requestedElements({ values, units }: ClassCall): number {
 }
 
 function familyOf(entry: OpEntry, key: string): Family {
+  keepCurrent();
   let byKey = families.get(entry);
   if (!byKey) families.set(entry, byKey = new Map());
   let family = byKey.get(key);

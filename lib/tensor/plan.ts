@@ -16,7 +16,7 @@ import {
 } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
-import type { CompiledProgram } from "../loops/device.ts";
+import { type CompiledProgram, deviceReplacements } from "../loops/device.ts";
 import { isCreation, takesInplace } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Param, ParamKind, Params } from "../ops/params.ts";
@@ -85,6 +85,15 @@ export class PlanCache<P> {
   readonly general = new Map<string, P>();
   /** Number of plans that differ only in numbers. */
   readonly variants = new Map<string, number>();
+  #replacements = deviceReplacements();
+
+  /** Forgets programs of devices that others have replaced. */
+  keepCurrent(): void {
+    const now = deviceReplacements();
+    if (this.#replacements === now) return;
+    this.#replacements = now;
+    for (const plans of [this.exact, this.general, this.variants]) plans.clear();
+  }
 }
 
 /** Maximum number of plans in one cache; beyond it all are dropped, which only costs time. */
@@ -176,6 +185,7 @@ function planFrom<P>(source: PlanSource<P>, numbers: readonly LoadedNumber[]): P
 /** The plan of a call, created on demand. */
 export function findPlan<P>(entry: OpEntry, args: TensorArgs, source: PlanSource<P>): P {
   const { cache } = source;
+  cache.keepCurrent();
   const key = signatureOf(entry, args);
   const known = cache.exact.get(key);
   if (known !== undefined) return known;

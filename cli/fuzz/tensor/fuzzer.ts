@@ -33,7 +33,6 @@ export class TensorFuzzer implements Fuzzer<Program> {
   readonly #without: ReadonlySet<Aspect | Feature>;
   readonly #backend: Backend | undefined;
   readonly #counts: Record<string, number> = {};
-  #isInLaboratory = false;
 
   constructor(options: TensorFuzzerOptions = {}) {
     this.#without = new Set(options.without);
@@ -59,8 +58,7 @@ export class TensorFuzzer implements Fuzzer<Program> {
     tier: Tier,
     begins: (index: number) => void,
   ): AsyncIterable<Failure | null> {
-    if (!this.#isInLaboratory) enterLaboratory();
-    this.#isInLaboratory = true;
+    enterLaboratory();
     const runnables = await runnablesOf(list);
     for (const [k, program] of list.entries()) {
       const runnable = runnables[k];
@@ -84,7 +82,8 @@ export class TensorFuzzer implements Fuzzer<Program> {
   }
 
   describe(program: Program, failure: Failure): string {
-    return fileText(program, { dyn: DYN, backend: backendOf(failure.tier) });
+    const chosen = this.#backend ?? backendOf(failure.tier);
+    return fileText(program, { dyn: DYN, backend: typeof chosen === "string" ? chosen : chosen.name });
   }
 
   signature(program: Program, failure: Failure): string {

@@ -5,7 +5,13 @@
  */
 import { cpu } from "../../../backends/cpu/device.ts";
 import { HostMemory } from "../../../backends/cpu/host_memory.ts";
-import { type CompiledProgram, type Memory, registerDevice } from "../../../lib/loops/device.ts";
+import {
+  type CompiledProgram,
+  type Device,
+  findDevice,
+  type Memory,
+  registerDevice,
+} from "../../../lib/loops/device.ts";
 import type { Program } from "../../../lib/loops/ir.ts";
 import { noisy } from "./noise.ts";
 import { watched } from "./wide_integers.ts";
@@ -21,15 +27,18 @@ function poison(memory: Memory): Memory {
 const observed = (program: Program, compiled: CompiledProgram): CompiledProgram =>
   watched(program, noisy(program, compiled));
 
-/** Installs the device. Call it before any op has run: callers cache kernels. */
+const { compileClass } = cpu;
+
+const laboratory: Device = {
+  ...cpu,
+  allocate: (byteLength) => poison(cpu.allocate(byteLength)),
+  isClear: () => false,
+  free: (memory) => cpu.free(poison(memory)),
+  compileEager: (program) => observed(program, cpu.compileEager(program)),
+  ...(compileClass ? { compileClass: (source) => observed(source.program(), compileClass(source)) } : {}),
+};
+
+/** Installs the device, unless it is installed. */
 export function enterLaboratory(): void {
-  const { compileClass } = cpu;
-  registerDevice({
-    ...cpu,
-    allocate: (byteLength) => poison(cpu.allocate(byteLength)),
-    isClear: () => false,
-    free: (memory) => cpu.free(poison(memory)),
-    compileEager: (program) => observed(program, cpu.compileEager(program)),
-    ...(compileClass ? { compileClass: (source) => observed(source.program(), compileClass(source)) } : {}),
-  });
+  if (findDevice("cpu") !== laboratory) registerDevice(laboratory);
 }
