@@ -315,7 +315,8 @@ class Pass {
     this.#capture(node, grads);
     if (node instanceof AccumulateGrad) {
       const [grad] = grads;
-      if (grad && this.options.captures === null) {
+      // The leaf may have been told since that it requires none
+      if (grad && this.options.captures === null && node.variable.requiresGrad) {
         this.#accumulate(node.variable, grad);
         for (const hook of node.after.values()) hook(node.variable);
       }

@@ -7,12 +7,12 @@ import { isContiguous } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { type LeafHooks, NO_HOOKS } from "../guards/leaf_hooks.ts";
-import { isLeaf } from "../guards/runtime.ts";
 import { NULL, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { checkNoSavedHooks, tangentOf } from "./asked_gradients.ts";
 import { guardDistinctTensors } from "./distinct_tensors.ts";
 import { appendGradients } from "./gradient_nodes.ts";
 import { callAfterHooks, callHooks } from "./gradient_hooks.ts";
+import { leafHooks } from "./gradient_switches.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./interpreter.ts";
 import { readTensorProperty } from "./tensor_properties.ts";
 import { callOp } from "./tensor_ops.ts";
@@ -49,6 +49,9 @@ export function backward(
   const listened = ({ hooks: { before, after } }: Leaf) => before.length + after.length > 0;
   if (createGraph && leaves.some(listened)) {
     return breakGraph("backward", "a hook whose operations are recorded");
+  }
+  if (leaves.some((leaf) => listened(leaf) && !leaf.tensor.requiresGrad)) {
+    return breakGraph("backward", "a hook listens at a leaf that no longer requires grad");
   }
   const turns = leaves.some(listened) ? turnsOf(m, outputs) : null;
   const isSeen = plan.gradients.some(({ grad }, k) => {
@@ -132,27 +135,23 @@ function named(m: Interpreter, args: readonly Value[]): Named {
 
 /** A leaf into which a gradient flows. */
 function leafAt(m: Interpreter, node: Node): Leaf {
-  const value = m.output.tensors.get(node);
-  if (value?.isBegun) return { tensor: value, hooks: NO_HOOKS };
-  const { real = null, source = null } = value ?? {};
-  const { accumulator } = real?.state ?? {};
-  const hooks = {
-    before: [...accumulator?.hooks.get(0)?.values() ?? []],
-    after: [...accumulator?.after?.values() ?? []],
-  };
-  if (!value || !real || !source || !isLeaf(real, hooks)) {
-    return breakGraph("backward", "an input has a history of its own");
-  }
-  m.output.guard({ kind: "leaf", source, hooks });
-  return { tensor: value, hooks };
+  const tensor = m.output.switched.get(node) ?? m.output.tensors.get(node);
+  if (tensor?.isBegun) return { tensor, hooks: NO_HOOKS };
+  const hooks = tensor ? leafHooks(m, tensor) : null;
+  if (!tensor || !hooks) return breakGraph("backward", "an input has a history of its own");
+  return { tensor, hooks };
 }
 
-/** Adds a gradient to that of a leaf, as the tape does: in place if it exists, unless it has a history or needs one. */
+/**
+ * Adds a gradient to that of a leaf, as the tape does: in place if it exists, unless it has a history or needs one;
+ * not if the leaf no longer requires grad.
+ */
 function accumulate(
   m: Interpreter,
   leaf: TensorValue,
   { grad, createGraph }: { readonly grad: TensorValue; readonly createGraph: boolean },
 ): void {
+  if (!leaf.requiresGrad) return;
   const known = readTensorProperty(m, leaf, "grad");
   if (known.kind !== "tensor") return void leaf.assigned.set("grad", grad);
   const former = m.gradEnabled, replaces = createGraph || known.requiresGrad;

@@ -58,6 +58,12 @@ export function refuseOutliving(m: Interpreter, output: OutputGraph, results: re
   for (const result of results) {
     leaveToTape(m, result, "is a result of the graph");
   }
+  if (output.raisedAt < Infinity && results.some((node) => isRecorded(output, node))) {
+    m.restartAt(output.raisedAt, {
+      kind: "gradientState",
+      detail: "a result of the graph has a history, and a tensor requires grad since within the graph",
+    });
+  }
   if (output.begun.length === 0) return;
   // What is written to the program's tensors remains, too
   const changed = [...output.tensors].flatMap(([node, { real, requiresGrad }]) =>
@@ -80,10 +86,13 @@ export function refuseOutliving(m: Interpreter, output: OutputGraph, results: re
  * only the tape reports that when it is differentiated a second time.
  */
 export function refuseUsedHistories(m: Interpreter, output: OutputGraph, results: readonly Node[]): void {
-  const isRecorded = (node: Node) => {
-    const tensor = output.tensors.get(node);
-    return tensor !== undefined && tensor.requiresGrad && tensor.real === null;
-  };
-  if (m.backwards.length === 0 || !results.some(isRecorded) || !output.history.spansStages()) return;
+  if (m.backwards.length === 0 || !output.history.spansStages()) return;
+  if (!results.some((node) => isRecorded(output, node))) return;
   m.restartAt(Math.min(...m.backwards), { kind: "backward", detail: "a result of the graph requires grad" });
+}
+
+/** Returns whether a tensor was created in the trace, with a history. */
+export function isRecorded({ tensors }: OutputGraph, node: Node): boolean {
+  const tensor = tensors.get(node);
+  return tensor !== undefined && tensor.requiresGrad && tensor.real === null;
 }

@@ -12,6 +12,7 @@ import { refusedWrite } from "../../tensor/inplace.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import type { Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { standsForSwitched } from "./gradient_switches.ts";
 import type { Inferred } from "./op_rule.ts";
 import { leaveToTape } from "./left_to_tape.ts";
 import { shownInput, shownNode } from "./shown_nodes.ts";
@@ -36,6 +37,9 @@ export function checkInplace(target: GraphValue, result: Inferred): void {
  */
 export function checkLeaf(m: Interpreter, target: GraphValue): void {
   leaveToTape(m, target.node, "is written to");
+  if (standsForSwitched(m.output, shownNode(target.node, { detached: false }))) {
+    breakGraph("gradientState", "a recorded write to a tensor after requiresGrad_");
+  }
   const root = shownInput(target.node, { detached: false });
   const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
   const refused = real && refusedWrite(real);

@@ -102,6 +102,10 @@ export class OutputGraph {
   readonly tensors: Map<Node, TensorValue> = new Map();
   /** Tensors at which the program has begun a history. */
   readonly begun: TensorValue[] = [];
+  /** Nodes that stand, or have stood, for tensors of the program that were switched by `requiresGrad_()`. */
+  readonly switched: Map<Node, TensorValue> = new Map();
+  /** Number of the first instruction that made a tensor of the program require grad. */
+  raisedAt = Infinity;
   /** Those of transforms that have returned. */
   readonly ended: Set<Node> = new Set();
   /** Tensors whose creation has to be left to the tape if they leave the graph. */

@@ -23,7 +23,7 @@ import { enumerableKeys } from "./object_keys.ts";
 import { DEFINED, ofLayout, readTensorProperty } from "./tensor_properties.ts";
 import { refusing, tracedOps } from "./traced_ops.ts";
 import { constantTensor } from "./creation.ts";
-import { beginHistory } from "./history_starts.ts";
+import { setRequiresGrad } from "./gradient_switches.ts";
 import { tapGradient } from "./gradient_taps.ts";
 import { callOp } from "./tensor_ops.ts";
 import { itemOf } from "./graph_numbers.ts";
@@ -76,12 +76,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     const plain = list.map((each) => plainIndex(m, each));
     return refusing(() => setAt(indexing(m), self, { index: plain, value }));
   },
-  requiresGrad_: (m, self, [given]) => {
-    if (given && given.kind !== "constant") return breakGraph("gradientState", "requiresGrad_ by name");
-    const wanted = given?.value !== false;
-    if (wanted === self.requiresGrad) return self;
-    return wanted ? beginHistory(m, self) : breakGraph("gradientState", "requiresGrad_ changes a tensor");
-  },
+  requiresGrad_: (m, self, [given]) => setRequiresGrad(m, self, given),
   retainGrad: (m, self) =>
     self.requiresGrad ? tapGradient(m, [self], "retainGrad") : breakGraph("throws", "retainGrad"),
   registerHook: (m, self) => tapGradient(m, [self], "a hook is registered"),

@@ -27,6 +27,7 @@ import { classLabel } from "../variables/wrap.ts";
 import type { Found, Key } from "./objects.ts";
 import { newArray } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { isSwitched, setRequiresGrad } from "./gradient_switches.ts";
 import { leaveLayoutToTape } from "./left_to_tape.ts";
 import { refusing } from "./traced_ops.ts";
 
@@ -198,8 +199,9 @@ function constructorOf(m: Interpreter, tensor: TensorValue): object {
 }
 
 /** Returns whether it was not created by an operation. */
-function isLeaf(m: Interpreter, { real, source, requiresGrad, isBegun, written }: TensorValue): Value {
-  if (!requiresGrad || isBegun) return constant(true);
+function isLeaf(m: Interpreter, tensor: TensorValue): Value {
+  const { real, source, requiresGrad, isBegun, written } = tensor;
+  if (!requiresGrad || isBegun || isSwitched(tensor)) return constant(true);
   // A write does not change whether a tensor is a leaf, unless it had no gradient before
   if (!real || !source || (written && !real.requiresGrad)) return constant(false);
   return m.wrapper.wrap(real.isLeaf, propertySource(source, "isLeaf"));
@@ -256,6 +258,10 @@ export function writeTensorProperty(
   }
   const setter = setterOf(m, tensor, key);
   if (setter) return setter;
+  if (key === "requiresGrad" && relyOnGetter(m, tensor, key)) {
+    setRequiresGrad(m, tensor, value);
+    return null;
+  }
   if (key in Tensor.prototype || (typeof key === "string" && STATE_FIELDS.has(key))) {
     return breakGraph("tensorMethod", `an assignment to ${String(key)}`);
   }

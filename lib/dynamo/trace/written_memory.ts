@@ -8,6 +8,7 @@ import type { Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { Source } from "../source.ts";
 import type { TensorValue } from "../variables/value.ts";
+import { isRecorded } from "./history_starts.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import { Restart } from "./restart.ts";
@@ -17,7 +18,7 @@ import { shownInput } from "./shown_nodes.ts";
 export function guardWrites(machine: Interpreter, output: OutputGraph, results: readonly Node[]): void {
   const tensors = output.inputs.flatMap((input) => input.kind === "tensor" ? [input.value] : []);
   guardRecordedWrites(machine, output, tensors);
-  const recorded = results.some((node) => isRecorded(output.tensors.get(node))) ||
+  const recorded = results.some((node) => isRecorded(output, node)) ||
     output.history.writtenInputs().length > 0;
   if (!recorded) return;
   guardViews(output, tensors);
@@ -94,11 +95,6 @@ function writesToInputs(output: OutputGraph): Write[] {
       return tensor && source ? [{ tensor, source, step }] : [];
     });
   });
-}
-
-/** Returns whether a tensor was created in the trace, with a history. */
-function isRecorded(tensor: TensorValue | undefined): boolean {
-  return tensor !== undefined && tensor.requiresGrad && tensor.real === null;
 }
 
 function breakBefore(
