@@ -4,8 +4,21 @@
  * served by an existing version or compiles.
  */
 import { assert, assertEquals } from "@std/assert";
-import { arange, compile, config, type Tensor, tensor } from "../mod.ts";
+import {
+  arange,
+  autograd,
+  cat,
+  compile,
+  config,
+  manualSeed,
+  nn,
+  randn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
 import { fingerprintText } from "../lib/base/fingerprint.ts";
+import { savedTensorsHooks } from "../lib/autograd/saved_hooks.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 const { defineProperty, deleteProperty, getOwnPropertyDescriptor, ownKeys } = Reflect;
 
@@ -248,4 +261,148 @@ Deno.test("WebAssembly of a new size, and names of compiled code, call no replac
       assertEquals(found.at(6 + k).item(), 3 * (6 + k) + 1, method.name);
     }
   });
+});
+
+/** Builtins of every kind, with the objects that no variable names. */
+const OBJECTS: readonly (readonly [string, unknown])[] = [
+  ...[...NAMES, "BigInt", "SharedArrayBuffer", "Float16Array", "Int16Array", "Int8Array", "TextEncoder"]
+    .flatMap((name): (readonly [string, unknown])[] => {
+      const value: unknown = Reflect.get(globalThis, name);
+      return [[name, value], [`${name}.prototype`, typeof value === "function" ? value.prototype : null]];
+    }),
+  ["TypedArray", Object.getPrototypeOf(Uint8Array)],
+  ["TypedArray.prototype", Object.getPrototypeOf(Uint8Array.prototype)],
+  ["WebAssembly.Memory.prototype", WebAssembly.Memory.prototype],
+  ["iterators of arrays", Object.getPrototypeOf([].values())],
+  ["iterators of maps", Object.getPrototypeOf(new Map().values())],
+  ["iterators of sets", Object.getPrototypeOf(new Set().values())],
+  ["helpers of iterators", Object.getPrototypeOf([].values().map(() => 0))],
+];
+
+type Property = readonly [name: string, object: object, key: PropertyKey, descriptor: PropertyDescriptor];
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+const PROPERTIES = OBJECTS.flatMap(([name, object]): Property[] => {
+  if (!isObject(object) && typeof object !== "function") return [];
+  return ownKeys(object).flatMap((key): Property[] => {
+    const descriptor = getOwnPropertyDescriptor(object, key);
+    const isAsked = descriptor?.configurable && key !== "constructor" && key !== "name" && key !== "length";
+    const isUsed = descriptor?.get !== undefined || typeof descriptor?.value === "function";
+    return descriptor && isAsked && isUsed ? [[`${name}.${String(key)}`, object, key, descriptor]] : [];
+  });
+});
+
+/** Getters of what accesses memory, for all typed arrays and for those of one type. */
+const ACCESSORS = [Uint8Array, Float32Array, Int32Array, BigInt64Array, null].flatMap((of) =>
+  ["length", "buffer", "byteLength", "byteOffset"].map((key): Property => {
+    const prototype = of?.prototype ?? Object.getPrototypeOf(Uint8Array.prototype);
+    const descriptor = getOwnPropertyDescriptor(prototype, key);
+    return [`${of?.name ?? "TypedArray"}.${key}`, prototype, key, descriptor ?? { configurable: true }];
+  })
+);
+
+/** Something everyday that calls no builtin itself. */
+type Use = () => unknown;
+
+function everydayUses(): Readonly<Record<string, Use>> {
+  const a = tensor([1, 2], { dtype: "float32" }), layer = new nn.Linear(2, 2);
+  layer.weight.detach().fill_(0.5);
+  const compiled = compile((t: Tensor) => t.mul(2).add(1)),
+    model = compile((t: Tensor) => layer.call(t).sum());
+  const broken = compile((t: Tensor) => t.sum().item() > 1 ? t.neg() : t);
+  const numbers = (dtype: "int64" | "uint8" | "bfloat16" | "float16") => () =>
+    tensor([1, 0], { dtype }).add(tensor([1, 1], { dtype })).tolist();
+  return {
+    eager: () => a.mul(3).tolist(),
+    item: () => a.sum().item(),
+    size: () => tensor([[1.5, 2], [3, 4]]).matmul(a).tolist(),
+    parts: () => cat([a, a]).view(2, 2).tolist(),
+    random: () => manualSeed(3) && randn([2]).tolist(),
+    int64: numbers("int64"),
+    uint8: numbers("uint8"),
+    bfloat16: numbers("bfloat16"),
+    float16: numbers("float16"),
+    compiled: () => compiled(a).tolist(),
+    model: () => model(a).item(),
+    broken: () => broken(a).tolist(),
+    text: () => a.toString(),
+    gradient: () => {
+      const w = tensor([1, 2], { dtype: "float32", requiresGrad: true });
+      w.mul(w).sum().backward();
+      return w.grad?.tolist();
+    },
+    asked: () => {
+      const w = tensor([1, 2], { dtype: "float32", requiresGrad: true });
+      return autograd.grad(w.mul(w).sum(), w)[0]?.tolist();
+    },
+  };
+}
+
+function replacement(descriptor: PropertyDescriptor, value: () => unknown): PropertyDescriptor {
+  const { enumerable = false } = descriptor, isMethod = descriptor.value !== undefined;
+  return isMethod
+    ? { value, enumerable, configurable: true, writable: true }
+    : { get: value, enumerable, configurable: true };
+}
+
+function shown(value: unknown): string {
+  return JSON.stringify(value, (_, each) => typeof each === "bigint" ? `${each}n` : each);
+}
+
+Deno.test("everyday uses beside builtins and getters that throw or give nothing", () => {
+  const uses = Object.entries(everydayUses()), plain = uses.map(([, use]) => shown([use(), use()][1]));
+  const throwing = () => {
+    throw new TypeError("A replaced builtin was called");
+  };
+  const chosen = [...ACCESSORS, ...sampleBySeed(PROPERTIES, 40)];
+  const differences: string[] = [];
+  for (const [name, object, key, descriptor] of chosen) {
+    for (const value of [throwing, () => undefined]) {
+      uses.forEach(([title, use], k) => {
+        const isOwn = getOwnPropertyDescriptor(object, key) !== undefined;
+        defineProperty(object, key, replacement(descriptor, value));
+        let found: unknown, thrown: unknown;
+        try {
+          found = use();
+        } catch (error) {
+          thrown = error;
+        }
+        if (isOwn) defineProperty(object, key, descriptor);
+        else deleteProperty(object, key);
+        const result = thrown === undefined ? shown(found) : String(thrown);
+        if (result !== plain[k]) differences.push(`${title} beside ${name}: ${result}`);
+      });
+    }
+  }
+  assertEquals(differences, []);
+});
+
+Deno.test("hooks in a backward pass see the builtins that the program has", () => {
+  const seen: unknown[] = [],
+    mine: unknown = () => [],
+    former = getOwnPropertyDescriptor(Array.prototype, "flat");
+  const look = <T>(value: T): T => {
+    seen.push(Array.prototype.flat === mine);
+    return value;
+  };
+  const w = tensor([1, 2], { dtype: "float32", requiresGrad: true });
+  class Twice extends autograd.Function {
+    static override forward(_: autograd.FunctionContext, t: Tensor): Tensor {
+      return look(t.mul(2));
+    }
+    static override backward(_: autograd.FunctionContext, grad: Tensor): Tensor {
+      return look(grad.mul(2));
+    }
+  }
+  w.registerHook(look);
+  w.registerPostAccumulateGradHook(look);
+  defineProperty(Array.prototype, "flat", { value: mine, configurable: true, writable: true });
+  try {
+    savedTensorsHooks(look, look, () => Twice.apply(w.mul(w)).sum()).backward();
+  } finally {
+    defineProperty(Array.prototype, "flat", former ?? {});
+  }
+  assertEquals(w.grad?.tolist(), [4, 8]);
+  assertEquals(seen.length > 6 && seen.every((each) => each), true, String(seen));
 });

@@ -5,6 +5,7 @@
  * An ordinary ArrayBuffer is cleared, and the system has to map its small pages first: that costs four times as much as
  * huge pages, and more than a memory-bound kernel.
  */
+import { byteLengthOf } from "../../lib/base/memory_getters.ts";
 import { ownWeakSet } from "../../lib/base/collections.ts";
 import { isGranted } from "../../lib/base/permissions.ts";
 
@@ -51,10 +52,10 @@ export function hostPages(bytes: number): ArrayBuffer {
 export function discardPages(buffers: readonly ArrayBuffer[]): void {
   for (const buffer of buffers) {
     if (!mapped.has(buffer)) continue;
-    system?.madvise(Deno.UnsafePointer.of(buffer), BigInt(buffer.byteLength), MADV_DONTNEED);
-    const same = hollow.get(buffer.byteLength);
+    system?.madvise(Deno.UnsafePointer.of(buffer), BigInt(byteLengthOf(buffer)), MADV_DONTNEED);
+    const same = hollow.get(byteLengthOf(buffer));
     if (same) same.push(buffer);
-    else hollow.set(buffer.byteLength, [buffer]);
+    else hollow.set(byteLengthOf(buffer), [buffer]);
   }
 }
 

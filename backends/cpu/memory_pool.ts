@@ -3,6 +3,7 @@
  * WebAssembly's memory, so that WebAssembly kernels, which run until there is native code, need no copies of operands; on
  * separate pages if that memory is full.
  */
+import { bufferOf } from "../../lib/base/memory_getters.ts";
 import type { DeviceName } from "../../lib/loops/device.ts";
 import { isGranted } from "../../lib/base/permissions.ts";
 import { BlockPool, sizeClass } from "../memory/block_pool.ts";
@@ -22,7 +23,7 @@ function makeBlock(bytes: number): HostBlock {
     heap ??= new TensorHeap(wasmPool().memory, adviseHugePages);
     const { memory, used } = heap, address = heap.allocate(bytes);
     if (address !== undefined) {
-      const block = new HostBlock(new Uint8Array(memory.memory.buffer, address, bytes), { memory, address });
+      const block = new HostBlock(new Uint8Array(memory.buffer, address, bytes), { memory, address });
       block.isUntouched = address >= used;
       return block;
     }
@@ -37,7 +38,10 @@ function discardBlocks(blocks: readonly HostBlock[]): void {
     if (place) {
       releasePages(uint8);
       heap?.free(place.address, uint8.byteLength);
-    } else if (uint8.buffer instanceof ArrayBuffer) pages.push(uint8.buffer);
+      continue;
+    }
+    const buffer = bufferOf(uint8);
+    if (buffer instanceof ArrayBuffer) pages.push(buffer);
   }
   discardPages(pages);
 }

@@ -96,7 +96,7 @@ function runProducts(pool: JobPool, operands: Placed, accumulate: boolean): void
   if (!a || !b || !out) return;
   const { m, n, batch, byRow, width, bands } = bandsOf(operands, pool.threads);
   const k = size(a, -1), units = batch * bands;
-  const words = new Int32Array(pool.memory.memory.buffer, free, productWords(operands, pool.threads));
+  const words = new Int32Array(pool.memory.buffer, free, productWords(operands, pool.threads));
   const [aRow, bColumn, outRow, outColumn] = [stride(a, -2), stride(b, -1), stride(out, -2), stride(out, -1)];
   words.set([aRow, stride(a, -1), stride(b, -2), bColumn, outRow, outColumn, k, accumulate ? 1 : 0]);
   let next = PRODUCT_FIELDS.length;
@@ -149,7 +149,7 @@ function runSort(pool: JobPool, placed: Placed, descending: boolean): void {
   const length = lengthOf(placed), count = countOf(placed), outer = input.shape.slice(0, -1);
   const step = (view: Operand, d: number) => (view.strides.at(d) ?? 0) * itemSize(view.dtype);
   const operands = [input, values, indices];
-  new Int32Array(pool.memory.memory.buffer, free, words(placed)).set([
+  new Int32Array(pool.memory.buffer, free, words(placed)).set([
     length,
     count,
     descending ? 1 : 0,

@@ -5,6 +5,7 @@
  * a memory that is not shared, so a call reserves everything it needs before it makes views, and no tensor lives in
  * such a memory.
  */
+import { byteLengthOf, wasmBufferOf } from "../../lib/base/memory_getters.ts";
 import type { MemoryKind } from "./binary.ts";
 import { LOAD_SLACK } from "./access.ts";
 
@@ -32,6 +33,11 @@ export class WasmMemory {
       maximum,
       shared,
     });
+  }
+
+  /** All bytes; of a memory that is not shared, until it grows. */
+  get buffer(): ArrayBufferLike {
+    return wasmBufferOf(this.memory);
   }
 
   /** The first address of a call's own memory. */
@@ -64,14 +70,14 @@ export class WasmMemory {
   keepCode(bytes: Uint8Array): number | undefined {
     const address = this.#code, end = Math.ceil((address + bytes.length) / 64) * 64;
     if (!this.kind.shared || end > CODE_BYTES) return undefined;
-    new Uint8Array(this.memory.buffer, address, bytes.length).set(bytes);
+    new Uint8Array(this.buffer, address, bytes.length).set(bytes);
     this.#code = end;
     return address;
   }
 
   /** Grows the memory up to an address. Returns false if it cannot. */
   reach(bytes: number): boolean {
-    const pages = Math.ceil(bytes / PAGE), missing = pages - this.memory.buffer.byteLength / PAGE;
+    const pages = Math.ceil(bytes / PAGE), missing = pages - byteLengthOf(this.buffer) / PAGE;
     if (missing <= 0) return true;
     if (pages > this.kind.maximum) return false;
     try {
@@ -132,7 +138,7 @@ export class TensorHeap {
     const to = Math.min(memory.tensors.to, from + Math.ceil((address - from) / STEP) * STEP);
     if (!memory.reach(to)) return false;
     this.#end = to;
-    this.#grown(new Uint8Array(memory.memory.buffer, from, to - from));
+    this.#grown(new Uint8Array(memory.buffer, from, to - from));
     return true;
   }
 

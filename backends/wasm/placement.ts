@@ -2,6 +2,7 @@
  * The placement of a program's operands in the WebAssembly memory. Invariant: a placement depends only on the sizes,
  * so that calls with the same sizes share it.
  */
+import { bufferOf } from "../../lib/base/memory_getters.ts";
 import { sameList } from "../../lib/base/lists.ts";
 import { itemSize } from "../../lib/base/dtype.ts";
 import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
@@ -73,15 +74,15 @@ export class WholeMemory {
   constructor(readonly memory: WasmMemory) {}
 
   get bytes(): Uint8Array {
-    const { buffer } = this.memory.memory;
-    if (this.#bytes?.buffer !== buffer) this.#bytes = new Uint8Array(buffer);
+    const { buffer } = this.memory;
+    if (!this.#bytes || bufferOf(this.#bytes) !== buffer) this.#bytes = new Uint8Array(buffer);
     return this.#bytes;
   }
 
   /** The same as words. */
   get words(): Uint32Array {
-    const { buffer } = this.memory.memory;
-    if (this.#words?.buffer !== buffer) this.#words = new Uint32Array(buffer);
+    const { buffer } = this.memory;
+    if (!this.#words || bufferOf(this.#words) !== buffer) this.#words = new Uint32Array(buffer);
     return this.#words;
   }
 }

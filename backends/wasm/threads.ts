@@ -58,7 +58,7 @@ export class ThreadPool implements JobPool {
     this.#most = threads;
     this.leastWork = leastWork;
     this.memory = new WasmMemory(shared, maxPages);
-    if (threads > 1) this.#words = new Int32Array(this.memory.memory.buffer, 0, 64);
+    if (threads > 1) this.#words = new Int32Array(this.memory.buffer, 0, 64);
   }
 
   /** Number of threads created, including this one. */

@@ -4,6 +4,7 @@
  * Invariant: every node runs at most once, after all that contribute to it; memory of intermediate gradients that
  * nothing can reference is freed immediately.
  */
+import { asProgram } from "../base/own_builtins.ts";
 import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { AssumptionFailed } from "../graph/numbers.ts";
@@ -48,7 +49,9 @@ function backwardInto(roots: readonly Root[], inputs: readonly Tensor[], options
     const grad = found[k], node = edges[k]?.node;
     if (!grad) return;
     addGradient(input, grad, { ...options, own: (each) => ops.clone(each) });
-    if (node instanceof AccumulateGrad) { for (const hook of node.after.values()) hook(input); }
+    if (node instanceof AccumulateGrad) {
+      for (const hook of node.after.values()) asProgram(() => hook(input));
+    }
   });
 }
 
@@ -318,7 +321,7 @@ class Pass {
       // The leaf may have been told since that it requires none
       if (grad && this.options.captures === null && node.variable.requiresGrad) {
         this.#accumulate(node.variable, grad);
-        for (const hook of node.after.values()) hook(node.variable);
+        for (const hook of node.after.values()) asProgram(() => hook(node.variable));
       }
     } else if (this.#runs(node) && grads.some((g) => g)) {
       this.#apply(node, grads, results);
@@ -358,7 +361,7 @@ class Pass {
         const grad = grads[output];
         if (!grad) break;
         this.#given.add(grad.storage);
-        const replaced = replacedBy(hook(grad), grad);
+        const replaced = replacedBy(asProgram(() => hook(grad)), grad);
         if (replaced === grad) continue;
         grads[output] = replaced;
         this.#given.add(replaced.storage);

@@ -4,6 +4,7 @@
  */
 import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
+import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import type { BackwardOptions } from "../tensor/autograd_state.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { ops } from "../tensor/eager.ts";
@@ -61,11 +62,13 @@ export function backward(
   gradTensors?: Gradients | BackwardIntoOptions,
   trailing: BackwardIntoOptions = {},
 ): void {
-  const roots = checkedTensors(tensors, "autograd.backward");
-  const options = isOptions(gradTensors) ? gradTensors : trailing;
-  optionsOf("autograd.backward", options, BACKWARD_OPTIONS);
-  const given = isOptions(gradTensors) ? options.gradTensors : gradTensors ?? options.gradTensors;
-  run(roots, listed(given, roots.length), options);
+  withRuntimeBuiltins(() => {
+    const roots = checkedTensors(tensors, "autograd.backward");
+    const options = isOptions(gradTensors) ? gradTensors : trailing;
+    optionsOf("autograd.backward", options, BACKWARD_OPTIONS);
+    const given = isOptions(gradTensors) ? options.gradTensors : gradTensors ?? options.gradTensors;
+    run(roots, listed(given, roots.length), options);
+  });
 }
 
 /**
@@ -90,6 +93,14 @@ export function grad(
   inputs: Tensor | readonly Tensor[],
   gradOutputs?: Gradients | GradOptions,
   trailing: GradOptions = {},
+): (Tensor | null)[] {
+  return withRuntimeBuiltins(() => gradientsOf({ outputs, inputs }, gradOutputs, trailing));
+}
+
+function gradientsOf(
+  { outputs, inputs }: Readonly<Record<"outputs" | "inputs", Tensor | readonly Tensor[]>>,
+  gradOutputs: Gradients | GradOptions,
+  trailing: GradOptions,
 ): (Tensor | null)[] {
   const roots = checkedTensors(outputs, "outputs of autograd.grad");
   const wanted = checkedTensors(inputs, "inputs of autograd.grad");

@@ -3,6 +3,7 @@
  * `apply`. Invariant: `forward` runs unrecorded; `backward` is recorded when the pass creates a graph, so it is
  * differentiable itself.
  */
+import { asProgram, withRuntimeBuiltins } from "../base/own_builtins.ts";
 import { refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isDifferentiable } from "../base/dtype.ts";
@@ -158,7 +159,7 @@ export class Function {
 
   /** Runs forward and records backward. */
   static apply<C extends FunctionClass>(this: C, ...args: readonly unknown[]): ReturnType<C["forward"]> {
-    return checked(this, applyFunction(this, args));
+    return withRuntimeBuiltins(() => checked(this, applyFunction(this, args)));
   }
 }
 
@@ -175,7 +176,7 @@ function isResult<C extends FunctionClass>(value: unknown): value is ReturnType<
 /** Calls a static method of a Function. */
 export function invoke(method: unknown, of: object, args: readonly unknown[]): unknown {
   if (typeof method !== "function") throw new DynError("Expected a static method of a Function");
-  return Reflect.apply(method, of, args);
+  return asProgram(() => Reflect.apply(method, of, args));
 }
 
 function applyFunction(of: FunctionClass, args: readonly unknown[]): unknown {

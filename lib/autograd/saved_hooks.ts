@@ -3,6 +3,7 @@
  * functions packs and unpacks each tensor saved while they are active. Invariant: the unpacked tensor has the
  * metadata of the packed one.
  */
+import { asProgram } from "../base/own_builtins.ts";
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
@@ -68,7 +69,7 @@ export class PackedTensor {
     this.#hooks = hooks;
     const { version } = tensor.storage;
     // Hooks see tensors without history, and their own operations are not recorded
-    this.#packed = noGrad(() => withoutHooks(() => hooks.pack(aliasOf(tensor))));
+    this.#packed = noGrad(() => withoutHooks(() => asProgram(() => hooks.pack(aliasOf(tensor)))));
     if (tensor.storage.version !== version) {
       throw new DynError(
         "Expected a pack hook that leaves its tensor as it is but found one that wrote to it",
@@ -78,7 +79,7 @@ export class PackedTensor {
 
   /** The tensor without history. Throws DynError for one of another shape or type. */
   unpack({ shape, dtype }: Pick<Tensor, "shape" | "dtype">): Tensor {
-    const tensor: unknown = this.#hooks.unpack(this.#packed);
+    const tensor: unknown = asProgram(() => this.#hooks.unpack(this.#packed));
     if (isTensor(tensor) && `${tensor.shape}` === `${shape}` && tensor.dtype === dtype) return tensor;
     const found = isTensor(tensor) ? `${tensor.dtype} [${tensor.shape}]` : typeof tensor;
     throw new DynError(

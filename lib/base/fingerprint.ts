@@ -3,6 +3,7 @@
  * is never the only thing compared where a wrong match would matter; it is not cryptographic (the runtime's own
  * SHA-256 costs 40 ms to load).
  */
+import { bufferOf } from "./memory_getters.ts";
 
 const PRIMES = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f] as const;
 
@@ -44,14 +45,14 @@ function takeIn(lanes: Int32Array, words: Uint32Array, from: number, to: number)
 export function fingerprint(bytes: Uint8Array): string {
   const rest = bytes.length & 15, whole = (bytes.length - rest) >>> 2;
   const words = bytes.byteOffset % 4 === 0
-    ? new Uint32Array(bytes.buffer, bytes.byteOffset, whole)
-    : new Uint32Array(bytes.slice(0, whole * 4).buffer);
+    ? new Uint32Array(bufferOf(bytes), bytes.byteOffset, whole)
+    : new Uint32Array(bufferOf(bytes.slice(0, whole * 4)));
   const tail = new Uint8Array(16);
   tail.set(bytes.subarray(whole * 4));
   // Neither `of` nor iterators: the program may have replaced them
   const lanes = new Int32Array([bytes.length, PRIMES[1], PRIMES[2], PRIMES[3]]);
   for (let at = 0; at < whole; at += RUN) takeIn(lanes, words, at, Math.min(at + RUN, whole));
-  takeIn(lanes, new Uint32Array(tail.buffer), 0, 4);
+  takeIn(lanes, new Uint32Array(bufferOf(tail)), 0, 4);
   const a = lanes[0] ?? 0, b = lanes[1] ?? 0, c = lanes[2] ?? 0, d = lanes[3] ?? 0;
   const mixed = [a ^ rotate(d, 9), b ^ rotate(a, 14), c ^ rotate(b, 5), d ^ rotate(c, 21)];
   return mixed.map((lane) => {

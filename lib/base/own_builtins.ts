@@ -100,6 +100,17 @@ const NAMES = [
   "Int32Array",
   "Uint8Array",
   "BigInt64Array",
+  "Float16Array",
+  "Int16Array",
+  "Int8Array",
+  "Uint16Array",
+  "Uint32Array",
+  "SharedArrayBuffer",
+  "Atomics",
+  "WebAssembly",
+  "FinalizationRegistry",
+  "TextDecoder",
+  "TextEncoder",
   "performance",
   "Performance",
 ] as const;
@@ -107,19 +118,8 @@ const NAMES = [
 /** Further globals that dyn's own code reads but whose objects are not compared. */
 const READ = [
   "AggregateError",
-  "Atomics",
-  "FinalizationRegistry",
-  "Float16Array",
-  "Int16Array",
-  "Int8Array",
   "Proxy",
-  "SharedArrayBuffer",
-  "TextDecoder",
-  "TextEncoder",
   "URL",
-  "Uint16Array",
-  "Uint32Array",
-  "WebAssembly",
   "Worker",
   "isFinite",
   "isNaN",
@@ -138,17 +138,23 @@ function remember(): Original[] {
     if ((typeof value === "object" && value !== null) || typeof value === "function") objects.add(value);
   };
   for (const name of NAMES) {
-    const value: unknown = getOwnPropertyDescriptor(globalThis, name)?.value;
+    // Of some the runtime defines a getter
+    const value: unknown = Reflect.get(globalThis, name);
     add(value);
     if (typeof value === "function") add(getOwnPropertyDescriptor(value, "prototype")?.value);
   }
-  const iterators = [[][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator]()];
+  for (const  of of[WebAssembly.Module, WebAssembly.Instance, WebAssembly.Memory]) {
+    add(of);
+    add(of.prototype);
+  }
+  const iterators = [[].values(), new Map().values(), new Set().values(), [].values().map(() => 0)];
   for (const iterator of [...iterators, ""[Symbol.iterator](), "".matchAll(/x/g)]) {
     add(getPrototypeOf(iterator));
   }
   const generators = getPrototypeOf((function* () {})());
   if (generators) add(getPrototypeOf(generators));
   add(getPrototypeOf(Int32Array.prototype));
+  add(getPrototypeOf(Int32Array));
   const original = (object: object, keys: readonly PropertyKey[], isOpen: boolean): Original => ({
     object,
     keys,
@@ -174,7 +180,10 @@ const RESTORING: readonly (readonly [object, readonly PropertyKey[]])[] = [
   [String.prototype, ["indexOf", "slice", "startsWith", "endsWith", "padStart"]],
   [Number.prototype, ["toString"]],
   [WeakRef.prototype, ["deref"]],
-  [globalThis, ["Date"]],
+  [WebAssembly, ["Module", "Instance", "Memory"]],
+  [WebAssembly.Module, ["imports"]],
+  [WebAssembly.Instance.prototype, ["exports"]],
+  [globalThis, ["Date", "TextDecoder", "WebAssembly"]],
   [objectPrototype, ownKeys(objectPrototype)],
 ];
 

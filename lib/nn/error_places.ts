@@ -5,6 +5,7 @@
  */
 import type { AnyFunction } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
+import { apply } from "../base/own_builtins.ts";
 
 /** The part of a module that paths need. */
 interface NamedTree {
@@ -42,7 +43,7 @@ export function atModule(error: unknown, module: NamedTree): unknown {
 /** Calls a function on a module; errors name the module. Without the handler it is captured as `Reflect.apply`. */
 export function callNamed(call: AnyFunction, module: NamedTree, args: readonly unknown[]): unknown {
   try {
-    return Reflect.apply(call, module, args);
+    return apply(call, module, args);
   } catch (error) {
     throw atModule(error, module);
   }

@@ -13,6 +13,7 @@ import {
 } from "../base/checked_input.ts";
 import { type AnyFunction, type Flag, flagOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
+import { apply } from "../base/own_builtins.ts";
 import type { DType } from "../base/dtype.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
@@ -131,7 +132,7 @@ export class Module {
   call(...args: Parameters<this["forward"]>): ReturnType<this["forward"]>;
   call(...args: readonly unknown[]): unknown {
     try {
-      return this.callTraced(...args);
+      return apply(this.callTraced, this, args);
     } catch (error) {
       throw atModule(error, this);
     }
@@ -141,7 +142,7 @@ export class Module {
   callTraced(...args: readonly unknown[]): unknown {
     const forward = this.compiledForward ?? this.forward;
     const own = this.registeredHooks, { hooks } = ALL_MODULES;
-    if (own === null && hooks === null) return Reflect.apply(forward, this, args);
+    if (own === null && hooks === null) return apply(forward, this, args);
     const sets = [...hooks === null ? [] : [hooks], ...own === null ? [] : [own]];
     return callHooked<Module>(this, sets, { forward, given: args });
   }

@@ -3,6 +3,7 @@
  * reading never changes the tensor; the result is a copy of the elements as numbers (bfloat16 as float32), unless the
  * stored form is requested.
  */
+import { bufferOf } from "../base/memory_getters.ts";
 import { decodeElements, fromBfloat16 } from "../base/bfloat16.ts";
 import type { Complex } from "../base/complex.ts";
 import { type DType, type HostArray, hostArray, isComplex, itemSize } from "../base/dtype.ts";
@@ -147,10 +148,13 @@ function numberIn(elements: HostArray, k: number, dtype: DType): number | bigint
 function aligned(bytes: Uint8Array, dtype: DType): HostArray {
   const size = itemSize(dtype);
   if (bytes.byteOffset % size === 0) {
-    return hostArray(dtype, bytes.buffer, { byteOffset: bytes.byteOffset, length: bytes.byteLength / size });
+    return hostArray(dtype, bufferOf(bytes), {
+      byteOffset: bytes.byteOffset,
+      length: bytes.byteLength / size,
+    });
   }
   const copy = bytes.slice();
-  return hostArray(dtype, copy.buffer, { length: bytes.byteLength / size });
+  return hostArray(dtype, bufferOf(copy), { length: bytes.byteLength / size });
 }
 
 /** The addressed range of a layout as separate row-major elements. */
@@ -179,7 +183,7 @@ function pack(bytes: Uint8Array, whole: Layout): HostArray {
 /** Writes row-major elements in stored form to the start of a storage. */
 export function writeElements(storage: Storage, elements: HostArray): void {
   if (elements.length === 0) return;
-  const bytes = new Uint8Array(elements.buffer, elements.byteOffset, elements.byteLength);
+  const bytes = new Uint8Array(bufferOf(elements), elements.byteOffset, elements.byteLength);
   const device = deviceNamed(storage.device);
   device.write(storage.memory, 0, bytes);
   // Integers may become indices, whose check would wait for the device later.

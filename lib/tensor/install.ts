@@ -22,6 +22,6 @@ installTensorRuntime({
   resize,
   bitView,
   // As methods are called: sizes may be spread, and trailing undefined ones count as absent
-  view: (tensor, size) => Reflect.apply(ops.view, ops, [tensor, ...size]),
+  view: (tensor, size) => withRuntimeBuiltins(() => Reflect.apply(ops.view, ops, [tensor, ...size])),
 });
 installDescriptions(Tensor.prototype);

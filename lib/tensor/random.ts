@@ -4,6 +4,7 @@
  * it; no two calls of a run share keys.
  */
 
+import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import { checkKind, refuseArguments, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
@@ -33,8 +34,10 @@ export class Generator implements RandomSource {
 
   /** Restarts from a seed, an integer up to 2⁵³. Throws DynError for other values. */
   manualSeed(seed: number, ...none: readonly never[]): this {
-    refuseArguments("manualSeed after the seed", none);
-    if (!Number.isSafeInteger(seed)) refuseValue("an integer as a seed", seed);
+    withRuntimeBuiltins(() => {
+      refuseArguments("manualSeed after the seed", none);
+      if (!Number.isSafeInteger(seed)) refuseValue("an integer as a seed", seed);
+    });
     this.#seed = seed;
     this.#offset = 0;
     return this;
@@ -117,7 +120,7 @@ export const defaultGenerator: Generator = new Generator();
 
 /** Seeds all random numbers, as `torch.manual_seed`. */
 export function manualSeed(seed: number, ...none: readonly never[]): Generator {
-  return defaultGenerator.manualSeed(seed, ...none);
+  return withRuntimeBuiltins(() => defaultGenerator.manualSeed(seed, ...none));
 }
 
 /** The seed in force. */

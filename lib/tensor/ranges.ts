@@ -3,6 +3,7 @@
  * element out of range. Invariant: cached bounds of elements are used before the device is read; kernels clamp
  * instead only where reading cannot be awaited.
  */
+import { bufferOf } from "../base/memory_getters.ts";
 import { isComplex } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import type { ElementRange, OpDefinition } from "../ops/definition.ts";
@@ -84,7 +85,7 @@ function outlierAmong(
  * bigints.
  */
 function longOutlierAmong(elements: BigInt64Array, [low, high]: Interval): bigint | undefined {
-  const words = new Int32Array(elements.buffer, elements.byteOffset, 2 * elements.length);
+  const words = new Int32Array(bufferOf(elements), elements.byteOffset, 2 * elements.length);
   for (let k = 0; k < elements.length; k++) {
     const each = (words[2 * k + 1] ?? 0) * 2 ** 32 + ((words[2 * k] ?? 0) >>> 0);
     if (!(each >= low && each <= high)) return elements[k];

@@ -2,6 +2,7 @@
  * Runs plans over tensors. Invariant: one-element tensors may be on any device; all others must be on the results'
  * device.
  */
+import { bufferOf } from "../base/memory_getters.ts";
 import { DynError } from "../base/errors.ts";
 import type { Memory } from "../loops/device.ts";
 import { launch } from "../loops/launch.ts";
@@ -75,22 +76,22 @@ const isKey = (place: number): boolean => place === -1 || place === -2;
 
 /** The loaded numbers of a call, eight bytes each. */
 function writeNumbers(plan: Plan, device: string, args: TensorArgs): Memory {
-  const view = new DataView(new ArrayBuffer(8 * plan.numbers.length));
+  const bytes = new Uint8Array(8 * plan.numbers.length), view = new DataView(bufferOf(bytes));
   plan.numbers.forEach(({ param, dtype }, k) => {
     const value = Number(args[param]);
     if (dtype === "int32") view.setInt32(8 * k, value, true);
     else if (dtype === "float64") view.setFloat64(8 * k, value, true);
     else view.setFloat32(8 * k, value, true);
   });
-  const memory = deviceNamed(device).allocate(view.byteLength);
-  deviceNamed(device).write(memory, 0, new Uint8Array(view.buffer));
+  const memory = deviceNamed(device).allocate(bytes.length);
+  deviceNamed(device).write(memory, 0, bytes);
   return memory;
 }
 
 function writeKeys(device: string): Memory {
   const memory = deviceNamed(device).allocate(8);
   const words = Int32Array.from(defaultGenerator.next());
-  deviceNamed(device).write(memory, 0, new Uint8Array(words.buffer));
+  deviceNamed(device).write(memory, 0, new Uint8Array(bufferOf(words)));
   return memory;
 }
 

@@ -2,6 +2,7 @@
  * Converts CPU tensors to buffers for other threads, and back. Invariant: buffers are multiples of 64 bytes, so that
  * they serve as host memory without a copy.
  */
+import { bufferOf, byteLengthOf } from "../base/memory_getters.ts";
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "./eager.ts";
@@ -30,7 +31,7 @@ export function elementsOf(
   }
   const { dtype, shape } = tensor, stored = readStored(ops.contiguous(ops.detach(tensor)));
   const buffer = make(Math.ceil(stored.byteLength / ALIGNMENT) * ALIGNMENT);
-  new Uint8Array(buffer).set(new Uint8Array(stored.buffer, stored.byteOffset, stored.byteLength));
+  new Uint8Array(buffer).set(new Uint8Array(bufferOf(stored), stored.byteOffset, stored.byteLength));
   return { dtype, shape, buffer };
 }
 
@@ -39,7 +40,7 @@ export function tensorOver({ dtype, shape, buffer }: SharedElements): Tensor {
   const layout = contiguousLayout(shape, dtype, "cpu"), device = deviceNamed("cpu");
   if (layout.numel === 0) return new Tensor(allocateStorage("cpu", 0), layout);
   if (device.adopt) return new Tensor(new Storage("cpu", device.adopt(buffer)), layout);
-  const storage = allocateStorage("cpu", buffer.byteLength);
+  const storage = allocateStorage("cpu", byteLengthOf(buffer));
   device.write(storage.memory, 0, new Uint8Array(buffer));
   return new Tensor(storage, layout);
 }

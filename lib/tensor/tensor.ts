@@ -306,8 +306,10 @@ export class Tensor {
    * `backward(gradient, retainGraph, createGraph)`; trailing arguments also by name.
    */
   backward(...args: BackwardArguments<Tensor>): void {
-    const { gradient = null, ...options } = namedBackward(args, (value) => value instanceof Tensor);
-    autograd().backward([this], [gradient], options);
+    withRuntimeBuiltins(() => {
+      const { gradient = null, ...options } = namedBackward(args, (value) => value instanceof Tensor);
+      autograd().backward([this], [gradient], options);
+    });
   }
 
   /** Calls `hook` with each gradient of this tensor; a returned tensor replaces the gradient. */

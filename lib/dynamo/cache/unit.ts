@@ -193,8 +193,9 @@ export class Unit {
       const entry = candidates[i];
       if (entry === undefined || entry.check(self, args) !== -1) continue;
       if (i > 0 && candidates === entries) {
-        entries.splice(i, 1);
-        entries.unshift(entry);
+        // Without methods of arrays, which the program may have replaced
+        for (let k = i; k > 0; k--) entries[k] = entries[k - 1] ?? entry;
+        entries[0] = entry;
       }
       return entry;
     }
