@@ -313,6 +313,12 @@ const CATALOGUE = {
       "Many instructions were traced without finding a tensor: the rest of the function runs uncompiled",
     hint: "Compile the functions that compute with tensors, or raise config.tensorlessTraceLimit",
   },
+  changingLength: {
+    id: "GB0048",
+    category: "list whose length changes",
+    explanation: "Each length of a list that the program goes through would need a version of its own",
+    hint: "Pass what the list holds as one tensor, or raise config.cacheSizeLimit",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** A key of the catalogue. */

@@ -11,6 +11,7 @@ import "../bytecode_test.ts";
 import "../entry_index_test.ts";
 import "../changing_decisions_test.ts";
 import "../changing_keys_test.ts";
+import "../changing_lengths_test.ts";
 import "../changing_numbers_test.ts";
 import "../changing_sorts_test.ts";
 import "../fresh_inputs_test.ts";

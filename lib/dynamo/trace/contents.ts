@@ -9,7 +9,7 @@ import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { ANY_KEY } from "../guards/guard.ts";
-import { entrySource, isPassedIn, lookupSource, propertySource, type Source } from "../source.ts";
+import { entrySource, isPassedIn, lookupSource, propertySource, type Source, sourceText } from "../source.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import {
   constant,
@@ -121,6 +121,7 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
   if (!exotic.loaded) {
     const { real, source } = array;
     invariant(Array.isArray(real) && source, "Expected a real array with a source");
+    if (m.wrapper.hasLengths(source, real.length)) breakGraph("changingLength", sourceText(source));
     // Kept until the end, so that a break on the way does not lose it
     const { growing } = exotic;
     if (growing?.length.kind === "number") specializeNumber(m.output, growing.length);

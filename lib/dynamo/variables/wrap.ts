@@ -232,11 +232,17 @@ export class Wrapper {
     return mayBreak() && history.needsOne(computation, value, most);
   }
 
+  /** Returns whether so many versions have been specialised to lengths of a list that the graph ends instead. */
+  hasLengths(source: Source, length: number): boolean {
+    return this.#hasKinds("lengths", source, length);
+  }
+
   /**
-   * Like `needsMany`, for strings that programs inspect and functions that they receive: a version for each value is
-   * best, but beyond the limit the function would run uncompiled, so the last versions serve all further values.
+   * Like `needsMany`, for strings that programs inspect, functions that they receive, and lengths of lists that they go
+   * through: a version for each value is best, but beyond the limit the function would run uncompiled, so the last
+   * versions serve all further values.
    */
-  #hasKinds(what: "texts" | "functions", source: Source, value: unknown): boolean {
+  #hasKinds(what: "texts" | "functions" | "lengths", source: Source, value: unknown): boolean {
     const { cacheSizeLimit } = config, most = Math.max(1, cacheSizeLimit - 2);
     if (!this.needsMany(`${what} at ${source.name}`, value, most)) return false;
     this.settings.history.tellOnce(

@@ -407,6 +407,13 @@ function isArguments(value: Value): boolean {
   return value.kind === "object" && value.arguments !== null;
 }
 
+/** Returns an array all of whose elements a call goes through: the graph ends before the call, not within it. */
+function wholeArray(m: Interpreter, value: Value, name: string): ObjectValue {
+  const array = arrayOf(m, value, name);
+  elementsOf(m, array);
+  return array;
+}
+
 /** Returns an array that these models support, or breaks the graph. */
 function arrayOf(m: Interpreter, value: Value, name: string): ObjectValue {
   if (value.kind === "object" && value.exotic.kind === "array") return value;
@@ -430,7 +437,7 @@ export function addArrays(table: ModelTable): void {
     m.callInternal(name, { ...request, args: [list, ...request.args] });
   for (const name of FILLING) {
     table.method(Array.prototype, name, (m, request) => {
-      const array = arrayOf(m, request.self, name);
+      const array = wholeArray(m, request.self, name);
       callbackOf(request.args[0]);
       const known = ofLongList(m, name, request);
       if (known) return known;
@@ -440,7 +447,7 @@ export function addArrays(table: ModelTable): void {
   table.method(Array.prototype, "map", (m, request) => {
     callbackOf(request.args[0]);
     if (isArguments(request.self)) return m.callInternal("map", request);
-    const array = arrayOf(m, request.self, "map");
+    const array = wholeArray(m, request.self, "map");
     if (isPlainList(m, array)) return ofLongList(m, "map", request) ?? m.callInternal("map", request);
     const { length } = elementsOf(m, array);
     return ofSpecies(m, { array, length }, request, (list) => {
@@ -453,13 +460,13 @@ export function addArrays(table: ModelTable): void {
   });
   for (const name of WITH_CALLBACKS) {
     table.method(Array.prototype, name, (m, request) => {
-      if (!isArguments(request.self)) arrayOf(m, request.self, name);
+      if (!isArguments(request.self)) wholeArray(m, request.self, name);
       callbackOf(request.args[0]);
       return ofLongList(m, name, request) ?? m.callInternal(name, request);
     });
   }
   const reducing = (name: "reduce" | "reduceRight"): BuiltinModel => (m, request) => {
-    arrayOf(m, request.self, name);
+    wholeArray(m, request.self, name);
     callbackOf(request.args[0]);
     const known = ofLongList(m, name, request);
     return known ?? m.callInternal(request.args.length > 1 ? `${name}From` : name, request);
