@@ -99,6 +99,18 @@ Deno.test("a leaf that requires grad since within a graph passes gradients to wh
   assertEquals(w.grad?.tolist(), [3, 4]);
 });
 
+Deno.test("a write that gives a leaf a history with another leaf, which requires grad since, remains recorded", () => {
+  const see = (wrap: <F extends (...given: never[]) => unknown>(fn: F) => F) => {
+    const fn = wrap((a: Tensor, c: Tensor) => {
+      c.requiresGrad_(true);
+      return a.mul_(c).requiresGrad;
+    });
+    const a = tensor([1.5, 2]), c = tensor([0.5, 3]), found = fn(a, c);
+    return [found, seen(a), seen(c)];
+  };
+  assertEquals(see((fn) => compile(fn, { backend: "eager" })), see((fn) => fn));
+});
+
 /** An instruction of a random program: what it does to which tensors. */
 type Instruction = readonly [kind: number, a: number, b: number, flag: boolean];
 

@@ -64,7 +64,7 @@ function switchGradient(m: Interpreter, tensor: TensorValue, wanted: boolean): v
   if (wanted && !real.requiresGrad && !isSwitched(tensor)) {
     // What has read it would have a history
     if (tensor.node) return refuse();
-    output.raisedAt = Math.min(output.raisedAt, output.whereabouts.step());
+    output.raised.push({ tensor, step: output.whereabouts.step() });
   } else if (wanted) {
     stepBack(output, tensor);
   } else {

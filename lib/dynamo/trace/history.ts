@@ -224,6 +224,19 @@ export class TraceHistory {
     });
   }
 
+  /** Returns whether a history leads to one of these inputs; true if that is unknown. */
+  leadsTo(node: Node, inputs: ReadonlySet<Node>): boolean {
+    const found = orNull(NotFunctional, () => {
+      this.#unfold();
+      this.#catchUp();
+      return this.#replay.reachableInputs(this.#replay.tensor(node).value());
+    });
+    return found?.some((k) => {
+      const input = this.#inputs[k];
+      return input !== undefined && inputs.has(input);
+    }) ?? true;
+  }
+
   #isRecorded(grad: GraphValue): boolean {
     return this.#replay.recorder.requiring.has(grad);
   }

@@ -58,12 +58,7 @@ export function refuseOutliving(m: Interpreter, output: OutputGraph, results: re
   for (const result of results) {
     leaveToTape(m, result, "is a result of the graph");
   }
-  if (output.raisedAt < Infinity && results.some((node) => isRecorded(output, node))) {
-    m.restartAt(output.raisedAt, {
-      kind: "gradientState",
-      detail: "a result of the graph has a history, and a tensor requires grad since within the graph",
-    });
-  }
+  refuseRaised(m, output, results);
   if (output.begun.length === 0) return;
   // What is written to the program's tensors remains, too
   const changed = [...output.tensors].flatMap(([node, { real, requiresGrad }]) =>
@@ -79,6 +74,30 @@ export function refuseOutliving(m: Interpreter, output: OutputGraph, results: re
       detail: "a result of the graph, or a tensor that it writes to, has a history that it begins",
     });
   }
+}
+
+/**
+ * Restarts the trace if the history of a result, or of an input that is written to, leads to a tensor of the program that
+ * requires grad since within the graph: for the tape, which takes the inputs at the beginning, it requires none.
+ */
+function refuseRaised(m: Interpreter, output: OutputGraph, results: readonly Node[]): void {
+  const nodes = new Set(output.raised.flatMap(({ tensor }) => originalNode(output, tensor) ?? []));
+  const [first] = output.raised;
+  if (!first || nodes.size === 0) return;
+  const recorded = results.filter((node) => isRecorded(output, node));
+  for (const node of [...recorded, ...output.history.writtenInputs()]) {
+    if (!output.history.leadsTo(node, nodes)) continue;
+    m.restartAt(first.step, {
+      kind: "gradientState",
+      detail: "what the graph gives has a history with a tensor that requires grad since within the graph",
+    });
+  }
+}
+
+/** The placeholder of a tensor of the program; null if nothing has used it. */
+function originalNode({ switched }: OutputGraph, tensor: TensorValue): Node | null {
+  const [leaf] = [...switched].find(([node, each]) => each === tensor && node.op === "placeholder") ?? [];
+  return leaf ?? tensor.node;
 }
 
 /**

@@ -104,8 +104,8 @@ export class OutputGraph {
   readonly begun: TensorValue[] = [];
   /** Nodes that stand, or have stood, for tensors of the program that were switched by `requiresGrad_()`. */
   readonly switched: Map<Node, TensorValue> = new Map();
-  /** Number of the first instruction that made a tensor of the program require grad. */
-  raisedAt = Infinity;
+  /** Tensors of the program that require grad since an instruction of the trace. */
+  readonly raised: { readonly tensor: TensorValue; readonly step: number }[] = [];
   /** Those of transforms that have returned. */
   readonly ended: Set<Node> = new Set();
   /** Tensors whose creation has to be left to the tape if they leave the graph. */
