@@ -61,6 +61,8 @@ export interface Specimen {
   /** Whether it has dropout. */
   readonly random?: boolean;
   readonly counts: ExpectedCounts;
+  /** Those on other devices than the CPU if they differ: a graph has one device, so a transfer ends it. */
+  readonly countsElsewhere?: ExpectedCounts;
 }
 
 /** One graph that serves every call. */

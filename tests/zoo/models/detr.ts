@@ -157,4 +157,9 @@ export const detr: Specimen = {
     loss: { graphs: 3, breaks: 2, recompiles: 2 },
     step: { graphs: 6, breaks: 3, recompiles: 12 },
   },
+  countsElsewhere: {
+    forward: ONE,
+    loss: { graphs: 4, breaks: 3, recompiles: 2 },
+    step: { graphs: 7, breaks: 4, recompiles: 12 },
+  },
 };
