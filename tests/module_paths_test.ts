@@ -1,6 +1,6 @@
-/** Parts of modules by their dotted paths. */
+/** Parts of modules by their dotted paths and names, and those that are exchanged or added later. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { compile, DynError, nn, type Tensor, tensor, zeros } from "../mod.ts";
+import { compile, DynError, nn, ones, quantization, type Tensor, tensor, zeros } from "../mod.ts";
 
 class Net extends nn.Module {
   readonly body: nn.Sequential = new nn.Sequential(new nn.Linear(2, 3), new nn.BatchNorm1d(3));
@@ -42,4 +42,81 @@ Deno.test("a module replaces another, and graphs follow", () => {
   assert(net.getSubmodule("body.0") === other);
   assertEquals(net.getParameter("head.weight").shape, [5, 3]);
   assertEquals(f(x).tolist(), zeros([2, 3]).tolist());
+});
+
+Deno.test("a layer of a sequence that is replaced by its name, its index or its path is the one that runs", () => {
+  const x = ones([1, 2]);
+  const replacements: Readonly<Record<string, (net: nn.Sequential, layer: nn.Layer) => unknown>> = {
+    "its name": (net, layer) => Reflect.set(net, "act", layer),
+    "its index": (net, layer) => net[1] = layer,
+    "its path": (net, layer) => net.setSubmodule("act", layer),
+    "addModule": (net, layer) => net.addModule("act", layer),
+    "quantization": (net, layer) => {
+      net.addModule("act", layer);
+      quantization.quantize_(net, quantization.int8WeightOnly(), (_, path) => path === "act");
+    },
+  };
+  for (const [name, replace] of Object.entries(replacements)) {
+    const net = new nn.Sequential({ body: new nn.Linear(2, 3), act: new nn.ReLU() });
+    const f = compile((x: Tensor) => net.call(x), { backend: "eager", fullgraph: true });
+    assertEquals(f(x).shape, [1, 3], name);
+    replace(net, new nn.Linear(3, 4));
+    const held: readonly unknown[] = [net.at(1), net[1], Reflect.get(net, "act"), net.getSubmodule("act")];
+    assertEquals(held.map((each) => each === held[0]), [true, true, true, true], name);
+    assertEquals([net.call(x).shape, f(x).shape, net.namedChildren().map(([key]) => key)], [
+      [1, 4],
+      [1, 4],
+      ["body", "act"],
+    ], name);
+    assertEquals(held[0] instanceof nn.Linear, name !== "quantization", name);
+  }
+});
+
+Deno.test("layers that are added to a sequence run, and are named in order", () => {
+  const made = () => new nn.Sequential({ body: new nn.Linear(2, 3), act: new nn.ReLU() });
+  const names = (net: nn.Module) => net.namedChildren().map(([name]) => name), x = ones([1, 2]);
+  const net = made();
+  net.addModule("out", new nn.Linear(3, 4));
+  net.append(new nn.Linear(4, 5));
+  net.setSubmodule("last", new nn.Linear(5, 6));
+  assertEquals([net.call(x).shape, names(net)], [[1, 6], ["body", "act", "out", "3", "last"]]);
+  assertEquals(Object.keys(net.stateDict()).slice(-6, -2), ["out.weight", "out.bias", "3.weight", "3.bias"]);
+  assertEquals(names(net.slice(1, 4)), ["act", "out", "2"]);
+  net.pop();
+  assertEquals([net.call(x).shape, names(net), net.length], [[1, 5], ["0", "1", "2", "3"], 4]);
+  assertEquals(Object.hasOwn(net, "out"), false);
+  const indexed = new nn.Sequential(new nn.Linear(2, 3)), list = new nn.ModuleList<nn.Layer>([new nn.ReLU()]);
+  indexed.addModule("1", new nn.Linear(3, 4));
+  list.addModule("1", new nn.Tanh());
+  list.addModule("0", new nn.Tanh());
+  assertEquals([indexed.call(x).shape, `${list.at(0)}`, list.length], [[1, 4], "Tanh()", 2]);
+});
+
+Deno.test("members of lists that would be listed but never run are errors", () => {
+  const layer = new nn.Linear(2, 2), named = () => new nn.Sequential({ body: new nn.Linear(2, 2) });
+  const assigned = (list: nn.Module, name: string | number, value: unknown) => {
+    Reflect.set(list, name, value);
+    return list;
+  };
+  const wrong: readonly (readonly [nn.Module, string])[] = [
+    [assigned(named(), "extra", layer), "Expected extra to be a member of Sequential"],
+    [assigned(new nn.Sequential(layer), 1, layer), "Expected 1 to be a member of Sequential"],
+    [assigned(new nn.ModuleList([layer]), 1, layer), "Expected 1 to be a member of ModuleList"],
+    [assigned(new nn.ParameterList([layer.weight]), 1, layer.weight), "a member of ParameterList"],
+  ];
+  for (const [list, text] of wrong) assertThrows(() => list.parameters(), DynError, text);
+  const shortened = named();
+  Reflect.deleteProperty(shortened, "body");
+  assertThrows(() => shortened.parameters(), DynError, "the layer body in Sequential but it was deleted");
+  assertThrows(() => named().insert(0, layer), DynError, "without names for insert but found body");
+  assertThrows(() => named().addModule("7", layer), DynError, "Expected 1, the next index");
+  assertThrows(() => new nn.ModuleList([layer]).addModule("last", layer), DynError, "Expected 1, the next");
+  class Own extends nn.Sequential {
+    readonly other = new nn.Linear(2, 3);
+    override forward(x: Tensor): Tensor {
+      return this.other.call(super.forward(x));
+    }
+  }
+  const own = new Own(new nn.Linear(2, 2));
+  assertEquals([own.parameters().length, own.call(ones([1, 2])).shape], [4, [1, 3]]);
 });

@@ -302,7 +302,8 @@ Deno.test("gradients are clipped by norm and by value as PyTorch does", () => {
   const [only] = make();
   assert(only);
   near(nn.utils.clipGradNorm_(only, 1, 1).item(), [7]);
-  assertEquals(nn.utils.getTotalNorm([]).item(), 0);
+  const { dtype, shape } = nn.utils.getTotalNorm([]);
+  assertEquals([dtype, shape, nn.utils.getTotalNorm([]).item()], ["float32", [], 0]);
   only.grad = tensor([NaN, 1]);
   assertThrows(() => nn.utils.clipGradNorm_(only, 1, { errorIfNonfinite: true }), DynError, "finite");
 });

@@ -1,5 +1,7 @@
 /**
  * Modules that contain modules: in sequence, in a list, by name. Members are fields, so their state keys are PyTorch's.
+ * Invariant: what is trained and stored is what runs: a member that was added past the end, where it would only be
+ * listed, is an error.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { checkKind, refuseArguments, refuseChoice, refuseValue } from "../base/checked_input.ts";
@@ -8,7 +10,8 @@ import { oneLine } from "../base/console_text.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { checkModule, Module } from "./module.ts";
-import { treeText } from "./module_tree.ts";
+import { keyOf } from "./module_state.ts";
+import { checkMemberName, treeText } from "./module_tree.ts";
 import { Parameter } from "./parameter.ts";
 
 /** A module from tensor to tensor. */
@@ -36,15 +39,27 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
     super();
     for (const each of given) {
       if (isLayer(each)) this.append(each);
-      else for (const [name, layer] of Object.entries(checkedNames(each))) this.named(name, layer);
+      else for (const [name, layer] of Object.entries(checkedNames(each))) this.addModule(name, layer);
     }
   }
 
-  /** Adds a layer under a name, which is also its state key. */
-  private named(name: string, layer: Layer): void {
-    this.addModule(name, checkedLayer(layer));
-    const at = { value: layer, writable: true, configurable: true, enumerable: false };
-    Object.defineProperty(this, this.length++, at);
+  /** Adds a layer at the end under a name, which is also its state key, or replaces the layer of that name. */
+  override addModule(name: string, layer: Layer): void {
+    checkedLayer(layer);
+    checkMemberName(this, name, { what: "a layer", fits: (held) => held instanceof Module });
+    const index = namesOf(this).indexOf(name);
+    if (index >= 0) {
+      this[index] = layer;
+      return;
+    }
+    const { length } = this;
+    if (isIndex(name)) checkNext(length, name);
+    else {
+      if (Object.hasOwn(this, name)) throw strayed(this, name);
+      this.stateKeys[length] = name;
+      Object.defineProperty(this, name, aliasOf(length));
+    }
+    this.append(layer);
   }
 
   append(layer: Layer): this {
@@ -59,14 +74,39 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
     return this;
   }
 
-  /** Inserts a layer before the one at an index. */
+  /** Inserts a layer before the one at an index. Throws DynError before the end of layers with names. */
   insert(index: number, layer: Layer): this {
+    const named = Object.values(this.stateKeys);
+    if (index !== this.length && named.length > 0) {
+      throw new DynError(`Expected layers without names for insert but found ${named.join(", ")}`);
+    }
     return inserted(this, index, checkedLayer(layer));
   }
 
-  /** Removes the layer at an index, by default the last, and returns it. */
+  /** Removes the layer at an index, by default the last, and returns it; names of others become their indices. */
   pop(...given: Trailing<PopOptions, ["key"]>): Layer {
-    return taken(this, given);
+    const layer = taken(this, given);
+    for (const [index, name] of Object.entries(this.stateKeys)) {
+      Reflect.deleteProperty(this, name);
+      Reflect.deleteProperty(this.stateKeys, index);
+    }
+    return layer;
+  }
+
+  /**
+   * The layers by name, in order. Throws DynError for modules in fields of their own, which would not run, unless a
+   * subclass has a `forward` that may call them, and for layers that run though their names were deleted.
+   */
+  override namedChildren(): [string, Module][] {
+    const found = super.namedChildren(), names = namesOf(this);
+    if (this.forward === Sequential.prototype.forward) {
+      for (const [name] of found) if (!names.includes(name)) throw strayed(this, name);
+    }
+    const deleted = names.find((name) => !Object.hasOwn(this, name));
+    if (deleted === undefined) return found;
+    throw new DynError(
+      `Expected the layer ${deleted} in ${this.constructor.name} but it was deleted; use pop`,
+    );
   }
 
   override forward(x: Tensor): Tensor {
@@ -76,7 +116,12 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
 
   /** A Sequential of the layers from `start` to before `end`, as `model[:3]`. */
   slice(start?: number, end?: number): Sequential {
-    return new Sequential(...members<Layer>(this).slice(start, end));
+    const made = new Sequential(), names = namesOf(this).slice(start, end);
+    for (const [k, layer] of members<Layer>(this).slice(start, end).entries()) {
+      const { [k]: name = "" } = names;
+      made.addModule(isIndex(name) ? `${k}` : name, layer);
+    }
+    return made;
   }
 
   /** The layer at an index; negative counts from the end. */
@@ -113,6 +158,22 @@ export class ModuleList<M extends Module = Layer> extends Module {
     this[this.length] = module;
     this.length++;
     return this;
+  }
+
+  /** Adds a module at the end, if `name` is the next index, or replaces the one at that index. */
+  override addModule(name: string, module: M): void {
+    checkModule(module, `ModuleList.${name}`);
+    if (isIndex(name) && Number(name) < this.length) this[Number(name)] = module;
+    else {
+      checkNext(this.length, name);
+      this.append(module);
+    }
+  }
+
+  /** The modules by index. Throws DynError for those beyond the end. */
+  override namedChildren(): [string, Module][] {
+    checkEnd(this);
+    return super.namedChildren();
   }
 
   extend(modules: Iterable<M>): this {
@@ -259,6 +320,12 @@ export class ParameterList extends Module {
     return this;
   }
 
+  /** No modules. Throws DynError for parameters beyond the end. */
+  override namedChildren(): [string, Module][] {
+    checkEnd(this);
+    return super.namedChildren();
+  }
+
   override extraRepr(): string {
     return parameterLines([...this].map((each, k) => [`${k}`, each]));
   }
@@ -351,6 +418,46 @@ function checkedNames(given: Readonly<Record<string, Layer>>): Readonly<Record<s
 function checkedLayer(layer: Layer): Layer {
   if (isLayer(layer)) return layer;
   refuseValue("a module as a layer", layer);
+}
+
+const isIndex = (name: string): boolean => /^(0|[1-9]\d*)$/.test(name);
+
+/** Checks that a module is added under the next index of a list. Throws DynError for another name. */
+function checkNext(length: number, name: string): void {
+  if (name === `${length}`) return;
+  throw new DynError(`Expected ${length}, the next index, as the name of a module but found ${name}`);
+}
+
+/** The names of the layers of a sequence. */
+function namesOf(layers: Sequential): string[] {
+  return Array.from({ length: layers.length }, (_, k) => keyOf(layers, `${k}`));
+}
+
+/** A property that stands for the layer at an index, so that what is assigned to its name is what runs. */
+function aliasOf(index: number): PropertyDescriptor & ThisType<Sequential> {
+  return {
+    configurable: true,
+    get() {
+      return this[index];
+    },
+    set(layer: Layer) {
+      this[index] = layer;
+    },
+  };
+}
+
+/** The error for a module that a list holds, but does not have among its members. */
+function strayed(list: Module, name: string): DynError {
+  const { name: kind } = list.constructor;
+  return new DynError(
+    `Expected ${name} to be a member of ${kind}, but it was only assigned; add it with append`,
+  );
+}
+
+/** Checks that a list has nothing past its end. Throws DynError for what was assigned there. */
+function checkEnd(list: Module & { readonly length: number }): void {
+  const beyond = Object.keys(list).find((name) => isIndex(name) && Number(name) >= list.length);
+  if (beyond !== undefined) throw strayed(list, beyond);
 }
 
 interface Indexed<M> {

@@ -5,6 +5,7 @@
 import { optionsOf } from "../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
+import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor } from "../tensor/creation.ts";
 import { stack } from "../tensor/generated_functions.ts";
@@ -37,7 +38,7 @@ export function getTotalNorm(...given: Arguments<Tensors, TotalNormOptions, type
   const { normType = 2, errorIfNonfinite = false } = options;
   const norms = checkedTensors(options.tensors, "getTotalNorm").map((each) => vectorNorm(each, normType));
   const [first] = norms;
-  if (!first) return tensor(0);
+  if (!first) return tensor(0, { dtype: getDefaultDtype() });
   const total = vectorNorm(stack(norms.map((norm) => norm.to(first.device))), normType);
   if (errorIfNonfinite && !Number.isFinite(Number(total.item()))) {
     throw new DynError(`Expected a finite total norm of order ${normType} but found ${total.item()}`);

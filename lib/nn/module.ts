@@ -172,7 +172,8 @@ export class Module {
   setSubmodule(path: string, module: Module): void {
     const { owner, name } = ownerAt(this, path);
     const field = Object.keys(owner).find((each) => keyOf(owner, each) === name);
-    Reflect.set(owner, field ?? name, module);
+    if (field === undefined) owner.addModule(name, module);
+    else Reflect.set(owner, field, module);
   }
 
   /** The parameter at a dotted path. Throws DynError for an unknown path. */

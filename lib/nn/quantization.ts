@@ -11,6 +11,7 @@ import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { Linear } from "./linear.ts";
 import { checkModule, Module } from "./module.ts";
+import { keyOf } from "./module_state.ts";
 import type { Parameter } from "./parameter.ts";
 
 /** The largest integer of a weight or an activation: ranges are symmetric. */
@@ -128,7 +129,8 @@ export function quantize_<M extends Module>(
   const made = new Map<Linear, QuantizedLinear>();
   for (const [path, parent] of model.namedModules()) {
     for (const [field, child] of Object.entries(parent)) {
-      if (!isPlainLinear(child) || !filter(child, path === "" ? field : `${path}.${field}`)) continue;
+      const name = keyOf(parent, field);
+      if (!isPlainLinear(child) || !filter(child, path === "" ? name : `${path}.${name}`)) continue;
       const exchanged = made.get(child) ?? new QuantizedLinear(child, config);
       exchanged.train(child.training);
       made.set(child, exchanged);
