@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { optionsOf } from "./lib/base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "./lib/base/checked_input.ts";
 import { environmentVariable } from "./lib/base/permissions.ts";
 import "./preload.ts";
 import "./lib/tensor/install.ts";
@@ -224,6 +224,7 @@ export type * from "./lib/types.ts";
 
 /** Initialises a device. "cpu" always is; "webgpu" acquires its adapter once and fails with advice if there is none. */
 export async function init(options: { device?: string } = {}): Promise<void> {
+  if (arguments.length > 1) refuseSurplus("init", 1, arguments);
   const { device = "cpu" } = optionsOf("init", options, ["device"]);
   await initDevice(device);
 }

@@ -6,7 +6,7 @@
 import { types } from "node:util";
 import type { AnyFunction } from "./base/arguments.ts";
 import { compilesLater, needsStages } from "./aot/stages.ts";
-import { checkOptions, type ValueType } from "./base/checked_input.ts";
+import { checkOptions, refuseSurplus, type ValueType } from "./base/checked_input.ts";
 import { bisection } from "./base/bisect.ts";
 import { config, inductorPatch, shadowRate } from "./base/config.ts";
 import { DynError, Unsupported } from "./base/errors.ts";
@@ -102,6 +102,7 @@ export function compile(
   target: AnyFunction | Module | CompileOptions,
   options: CompileOptions | MethodContext = {},
 ): unknown {
+  if (arguments.length > 2) refuseSurplus("compile", 2, arguments);
   return withRuntimeBuiltins(() => compileTarget(target, options));
 }
 

@@ -2,7 +2,7 @@
  * The modes of `compile`: names for settings of the code generator. Invariant: the table is total, and names only
  * settings that exist.
  */
-import { refuseChoice } from "./base/checked_input.ts";
+import { refuseChoice, refuseSurplus } from "./base/checked_input.ts";
 import { config, type InductorConfig } from "./base/config.ts";
 
 /**
@@ -41,11 +41,13 @@ export function listModeOptions(): Readonly<Record<Mode, ModeOptions>>;
 /** Returns the settings of one mode. Throws DynError for an unknown mode. */
 export function listModeOptions(mode: Mode): ModeOptions;
 export function listModeOptions(mode?: Mode): Readonly<Record<string, ModeOptions>> | ModeOptions {
+  if (arguments.length > 1) refuseSurplus("listModeOptions", 1, arguments);
   return mode === undefined ? structuredClone(MODES) : { ...MODES[checked(mode)] };
 }
 
 /** Returns the names of `compile`'s `options`, groups dotted; like `torch._inductor.list_options`. */
 export function listOptions(): string[] {
+  if (arguments.length > 0) refuseSurplus("listOptions", 0, arguments);
   const inductor = Object.entries(config.inductor).flatMap(([name, value]) =>
     name === "trace" ? Object.keys(value).map((each) => `trace.${each}`) : [name]
   );

@@ -18,7 +18,7 @@ import {
   type UncompiledCalls,
 } from "./dynamo/mod.ts";
 import { forgetCompiledPasses } from "./autograd/deferred/compiled_passes.ts";
-import { checkFunction, checkOptions } from "./base/checked_input.ts";
+import { checkFunction, checkOptions, refuseSurplus } from "./base/checked_input.ts";
 import { DynError } from "./base/errors.ts";
 import { clearCompileTimes } from "./base/compile_times.ts";
 import { counters } from "./base/logs.ts";
@@ -120,6 +120,7 @@ export { type CacheArtifacts, loadCacheArtifacts, saveCacheArtifacts } from "./b
 
 /** Clears all compiled entries, counts and times; kernels on disk are kept. */
 export function reset(): void {
+  if (arguments.length > 0) refuseSurplus("reset", 0, arguments);
   resetCapture();
   forgetCompiledPasses();
   clearCompileTimes();
@@ -138,6 +139,7 @@ export function explain<M extends Module>(
 export function explain(
   target: AnyFunction | Module,
 ): (...args: never) => Explanation | Promise<Explanation> {
+  if (arguments.length > 1) refuseSurplus("explain", 1, arguments);
   if (target instanceof Module) {
     const report = explainCall(target.forward);
     return (...args) => Reflect.apply(report, target, args);
@@ -154,11 +156,13 @@ function checkedTarget(fn: object): object {
 
 /** Returns the compiled entries of a function: guards, modified source, graph and hits, most recent hit first. */
 export function cacheEntries(fn: object): CacheEntry[] {
+  if (arguments.length > 1) refuseSurplus("cacheEntries", 1, arguments);
   return entriesOf(callableOf(checkedTarget(fn)));
 }
 
 /** Returns the same as `cacheEntries` for the parts that resume after graph breaks, by the name of the part. */
 export function resumeEntries(fn: object): Map<string, CacheEntry[]> {
+  if (arguments.length > 1) refuseSurplus("resumeEntries", 1, arguments);
   return resumedEntries(callableOf(checkedTarget(fn)));
 }
 
@@ -173,6 +177,7 @@ export function nestedCompileRegion<M extends Module>(module: M): M;
 /** The same as a decorator. */
 export function nestedCompileRegion<F extends AnyFunction>(fn: F, context?: object): F;
 export function nestedCompileRegion(target: AnyFunction | Module): AnyFunction | Module {
+  if (arguments.length > 1) refuseSurplus("nestedCompileRegion", 1, arguments);
   if (target instanceof Module) {
     const value = regionOf(target.forward);
     Object.defineProperty(target, "forward", { value, writable: true, configurable: true });
@@ -184,6 +189,7 @@ export function nestedCompileRegion(target: AnyFunction | Module): AnyFunction |
 
 /** Returns the compiled function without further compilation: calls without a matching entry run uncompiled. */
 export function run<F extends AnyFunction>(fn: F): F {
+  if (arguments.length > 1) refuseSurplus("run", 1, arguments);
   checkFunction(fn, "to run without compiling");
   return frozen(fn);
 }
@@ -201,6 +207,7 @@ export interface DynamicRange {
  * an error when it is compiled (`DynError`, with the line that needs the size). Sizes 0 and 1 are always constants.
  */
 export function markDynamic(tensor: Tensor, dim: number | readonly number[], range: DynamicRange = {}): void {
+  if (arguments.length > 3) refuseSurplus("markDynamic", 3, arguments);
   mark(tensor, dim, { range, strict: true });
 }
 
@@ -210,6 +217,7 @@ export function maybeMarkDynamic(
   dim: number | readonly number[],
   range: DynamicRange = {},
 ): void {
+  if (arguments.length > 3) refuseSurplus("maybeMarkDynamic", 3, arguments);
   mark(tensor, dim, { range, strict: false });
 }
 
@@ -229,11 +237,13 @@ function mark(
  * assumptions of operations are checked in each call.
  */
 export function markUnbacked(tensor: Tensor, dim: number | readonly number[]): void {
+  if (arguments.length > 2) refuseSurplus("markUnbacked", 2, arguments);
   markEach(tensor, dim, { kind: "unbacked" });
 }
 
 /** Keeps a dimension of an input (or all) constant, however often it changes. */
 export function markStatic(tensor: Tensor, dim?: number | readonly number[]): void {
+  if (arguments.length > 2) refuseSurplus("markStatic", 2, arguments);
   markEach(tensor, dim, { kind: "static" });
 }
 
@@ -266,6 +276,7 @@ function dimensions(tensor: Tensor, dim?: number | readonly number[]): number[] 
  * change between calls, and the lines of the program that limit them. Printed, `?` is a size that may change.
  */
 export function shapes(fn: object): ShapeReport[] {
+  if (arguments.length > 1) refuseSurplus("shapes", 1, arguments);
   return shapesOf(callableOf(checkedTarget(fn)));
 }
 
@@ -297,6 +308,7 @@ export interface Status {
 
 /** Returns whether a function is compiled, its compilations, and whether dyn has given up on it. */
 export function status(fn: object): Status {
+  if (arguments.length > 1) refuseSurplus("status", 1, arguments);
   const callable = callableOf(checkedTarget(fn));
   const known = statusOf(callable), found = statisticsOf(fn);
   const parts = [entriesOf(callable), ...resumedEntries(callable).values()];

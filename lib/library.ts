@@ -2,7 +2,7 @@
  * Custom ops: the namespace `library`, like `torch.library`. Transforms, the tape and compiled graphs treat a custom
  * op as one step. Invariant: registering by name and by op are equivalent.
  */
-import { optionsOf, refuseValue } from "./base/checked_input.ts";
+import { optionsOf, refuseSurplus, refuseValue } from "./base/checked_input.ts";
 import { gradcheck } from "./autograd/gradcheck.ts";
 import {
   type AutogradOptions,
@@ -42,11 +42,13 @@ function opOf(op: OpOrName): CustomOp {
  * the function.
  */
 export function registerFake<F extends OpFunction>(op: OpOrName, fake: F): F {
+  if (arguments.length > 2) refuseSurplus("registerFake", 2, arguments);
   return opOf(op).registerFake(fake);
 }
 
 /** Registers an op's gradient, like `torch.library.register_autograd`. */
 export function registerAutograd(op: OpOrName, backward: OpBackward, options: AutogradOptions = {}): void {
+  if (arguments.length > 3) refuseSurplus("registerAutograd", 3, arguments);
   opOf(op).registerAutograd(backward, options);
 }
 
@@ -56,6 +58,7 @@ export function registerKernel<F extends OpFunction>(
   devices: DeviceName | readonly DeviceName[],
   kernel: F,
 ): F {
+  if (arguments.length > 3) refuseSurplus("registerKernel", 3, arguments);
   return opOf(op).registerKernel(devices, kernel);
 }
 
@@ -88,6 +91,7 @@ export function opCheck(
   args: readonly unknown[],
   options: OpCheckOptions = {},
 ): OpCheckResults {
+  if (arguments.length > 3) refuseSurplus("opCheck", 3, arguments);
   const { testUtils = CHECKS, raiseException = true } = optionsOf("opCheck", options, OP_CHECK);
   const checked = opOf(op), results: Partial<Record<OpCheckName, string>> = {};
   for (const name of [testUtils].flat()) {

@@ -2,6 +2,7 @@
  * Writes packages to files. The writers load with the first package: they need printers of all devices, which most
  * programs never use.
  */
+import { refuseSurplus } from "../lib/base/checked_input.ts";
 import { writeFile } from "../lib/data/safetensors.ts";
 import type { ExportedProgram } from "../lib/export/program.ts";
 import { sha256 } from "../lib/packages/manifest.ts";
@@ -19,6 +20,7 @@ export async function savePackage(
   path: string | URL,
   options: SavePackageOptions = {},
 ): Promise<string> {
+  if (arguments.length > 3) refuseSurplus("savePackage", 3, arguments);
   const { packageBytes } = await import("./package_bytes.ts"), bytes = await packageBytes(program, options);
   writeFile(path, bytes);
   return await sha256(bytes);

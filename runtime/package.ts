@@ -2,6 +2,7 @@
  * Packages: programs that run without their compiler. Invariant: nothing of a package is used before its hash and its
  * target have been checked; native code runs only if the caller requests it.
  */
+import { refuseSurplus } from "../lib/base/checked_input.ts";
 import { itemSize } from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { unflatten } from "../lib/base/tree.ts";
@@ -206,6 +207,7 @@ export async function loadPackage(
   source: string | URL | Uint8Array,
   options: LoadPackageOptions = {},
 ): Promise<Package> {
+  if (arguments.length > 2) refuseSurplus("loadPackage", 2, arguments);
   const bytes = await bytesOf(source);
   if (options.sha256 !== undefined) refuseHash("the package", options.sha256, await sha256(bytes));
   const files = readArchive(bytes), { manifest, symbols } = readManifest(textOf(files, MANIFEST));

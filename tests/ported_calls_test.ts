@@ -11,6 +11,7 @@ import {
   func,
   load,
   nn,
+  numel,
   ones,
   optim,
   randn,
@@ -20,7 +21,8 @@ import {
   tensor,
   utils,
 } from "../mod.ts";
-import { DynError } from "../lib/base/errors.ts";
+import * as dyn from "../mod.ts";
+import { DynError, messageOf } from "../lib/base/errors.ts";
 import { withFolder } from "./support/process.ts";
 
 const near = (a: Tensor, b: Tensor) => a.sub(b).abs().max().item() < 1e-5;
@@ -164,7 +166,9 @@ Deno.test("arguments that only PyTorch's functions take are errors that name the
     ];
   for (const [name, called, given, own] of calls) {
     assert(typeof called === "function");
-    const expected = new RegExp(`^Expected (no arguments for|an option of) ${name}\\b.* but found`);
+    const expected = new RegExp(
+      `^Expected (no arguments for|at most \\d arguments? for|an option of) ${name}\\b.* but found`,
+    );
     const { message } = assertThrows(() => void Reflect.apply(called, own, given), DynError);
     assertMatch(message, expected, name);
   }
@@ -186,4 +190,48 @@ Deno.test("a module moves to a device and a type at once, its integers keep thei
     "floating or complex type for a module but found int32",
   );
   assertThrows(() => utils.checkpoint(model() as never, ones([1, 2])), DynError, "module.call(...given)");
+});
+
+/** Functions among the exports, by path: no classes, and none that take any number of arguments or tell them apart. */
+function* exportedFunctions(space: object, path = ""): Generator<[string, (...args: unknown[]) => unknown]> {
+  for (const [name, value] of Object.entries(space)) {
+    if (Object.prototype.toString.call(value) === "[object Module]") {
+      yield* exportedFunctions(value, `${path}${name}.`);
+    }
+    const text = typeof value === "function" ? Function.prototype.toString.call(value) : "";
+    const isDeclared = /^(async )?function\*? \w+\(/.test(text);
+    if (isDeclared && !/^[^{]*\.\.\./.test(text)) yield [`${path}${name}`, value];
+  }
+}
+
+Deno.test("exported functions refuse arguments that they would drop", async () => {
+  // These take whatever methods of arrays pass
+  const any = new Set(["isTensor"]), dropped: string[] = [], zeros = new Array<number>(20).fill(0);
+  let refused = 0;
+  for (const [path, call] of exportedFunctions(dyn)) {
+    const name = path.split(".").at(-1) ?? path;
+    if (any.has(name)) continue;
+    try {
+      await call(...zeros);
+      dropped.push(`${path}: accepted`);
+    } catch (thrown) {
+      const message = messageOf(thrown);
+      if (/^Expected (no|at most \d+) arguments? for \w+ but found/.test(message)) refused++;
+      else dropped.push(`${path}: ${message}`);
+    }
+  }
+  assertEquals(dropped, []);
+  assert(refused > 270, `Expected most functions but found ${refused}`);
+});
+
+Deno.test("functions of one value are callbacks of arrays, and undefined arguments are none", () => {
+  assertEquals([tensor([1, 2]), tensor([3])].map(numel), [2, 1]);
+  assertEquals(Reflect.apply(numel, undefined, [tensor([1, 2]), undefined, undefined]), 2);
+  assertThrows(
+    () => Reflect.apply(numel, undefined, [tensor([1, 2]), 0, [1]]),
+    DynError,
+    "at most 1 argument",
+  );
+  const norms = compile((list: readonly Tensor[]) => list.map(numel).map((each, k) => each * k));
+  assertEquals(norms([ones(2), ones(3), ones(4)]), [0, 3, 8]);
 });

@@ -4,7 +4,7 @@
  * nothing is compiled during a backward pass, so that all guards on sizes are known when compilation ends.
  */
 import { DynError } from "../base/errors.ts";
-import { checkFunction, checkOptions } from "../base/checked_input.ts";
+import { checkFunction, checkOptions, refuseSurplus } from "../base/checked_input.ts";
 import { bisection } from "../base/bisect.ts";
 import { counters, logs } from "../base/logs.ts";
 import { recording } from "../base/recording.ts";
@@ -59,6 +59,7 @@ export interface AotOptions {
  * graphs are cached between processes; by default they are not.
  */
 export function aotAutograd(options: AotOptions, kept?: CachedCompilations): GraphBackend {
+  if (arguments.length > 2) refuseSurplus("aotAutograd", 2, arguments);
   checkOptions("aotAutograd", {
     fwCompiler: ["function"],
     bwCompiler: ["function"],

@@ -3,7 +3,7 @@
  * operations, and throws where a gradient is NaN. Invariant: nothing is recorded while it is off.
  */
 import { type RequiredFlag, requiredFlagOf } from "../base/arguments.ts";
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
 import { isFloat } from "../base/dtype.ts";
@@ -22,6 +22,7 @@ const state = { enabled: false, checksNan: true };
 
 /** Turns the mode on or off, like `torch.autograd.set_detect_anomaly`. Throws DynError for no boolean. */
 export function setDetectAnomaly(enabled: RequiredFlag<"mode">, options: AnomalyOptions = {}): void {
+  if (arguments.length > 2) refuseSurplus("setDetectAnomaly", 2, arguments);
   const { checkNan = true } = optionsOf("setDetectAnomaly", options, ["checkNan"]);
   state.enabled = requiredFlagOf("setDetectAnomaly", "mode", enabled);
   state.checksNan = checkNan;
@@ -29,11 +30,13 @@ export function setDetectAnomaly(enabled: RequiredFlag<"mode">, options: Anomaly
 
 /** Returns whether the mode is on. */
 export function isAnomalyEnabled(): boolean {
+  if (arguments.length > 0) refuseSurplus("isAnomalyEnabled", 0, arguments);
   return state.enabled;
 }
 
 /** Runs `body` with the mode on. */
 export function detectAnomaly<R>(body: () => R, options: AnomalyOptions = {}): R {
+  if (arguments.length > 2) refuseSurplus("detectAnomaly", 2, arguments);
   const former = { ...state };
   setDetectAnomaly(true, options);
   return scoped(body, () => Object.assign(state, former));

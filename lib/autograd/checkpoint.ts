@@ -3,7 +3,7 @@
  * gradients are those of a plain call; random numbers are the same in both runs.
  */
 import { checkInteger } from "../base/checked_numbers.ts";
-import { checkFunction, checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
+import { checkFunction, checkKind, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { ambient, enableGrad } from "../tensor/modes.ts";
@@ -152,6 +152,7 @@ export function checkpointSequential(
   input: Tensor,
   options: CheckpointOptions = {},
 ): Tensor {
+  if (arguments.length > 4) refuseSurplus("checkpointSequential", 4, arguments);
   checkInteger("the number of segments", segments, 1);
   optionsOf("checkpointSequential", options, ["preserveRngState", "useReentrant"]);
   checkKind(layers, "a list or other iterable", "checkpointSequential");

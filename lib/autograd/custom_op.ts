@@ -3,7 +3,14 @@
  * an op, which transforms, the tape and compiled graphs treat as one step. Invariant: an op writes only to the
  * arguments that it names, and its results share memory with none of them.
  */
-import { checkFunction, checkOptions, optionsOf, refuseChoice, refuseValue } from "../base/checked_input.ts";
+import {
+  checkFunction,
+  checkOptions,
+  optionsOf,
+  refuseChoice,
+  refuseSurplus,
+  refuseValue,
+} from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { reportFallback } from "../base/fallback.ts";
 import { flatten, unflatten } from "../base/tree.ts";
@@ -107,6 +114,7 @@ export function customOp<F extends OpFunction>(
   fn: F,
   options: CustomOpOptions = {},
 ): CustomOp<F> {
+  if (arguments.length > 3) refuseSurplus("customOp", 3, arguments);
   const { mutatesArgs = [], schema, deviceTypes, isDeferrable = false, isDisplay = false } = optionsOf(
     "customOp",
     options,

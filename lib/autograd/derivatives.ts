@@ -3,7 +3,7 @@
  * are products with derivatives, or all of them, in the structure of the arguments. Invariant: results are
  * differentiable only with `createGraph`.
  */
-import { checkFunction, optionsOf, refuseValue } from "../base/checked_input.ts";
+import { checkFunction, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
@@ -109,6 +109,7 @@ export function vjp(
   v?: TensorOrList | null,
   options: DerivativeOptions = {},
 ): [outputs: TensorOrList, product: TensorOrList] {
+  if (arguments.length > 4) refuseSurplus("vjp", 4, arguments);
   const { createGraph = false } = optionsOf("autograd.functional", options, DERIVATIVE_OPTIONS);
   return enableGrad(() => {
     const point = at("vjp", f, { given: inputs, createGraph });
@@ -128,6 +129,7 @@ export function jvp(
   v?: TensorOrList | null,
   options: DerivativeOptions = {},
 ): [outputs: TensorOrList, product: TensorOrList] {
+  if (arguments.length > 4) refuseSurplus("jvp", 4, arguments);
   const { createGraph = false } = optionsOf("jvp", options, DERIVATIVE_OPTIONS);
   return enableGrad(() => {
     const point = at("jvp", f, { given: inputs, createGraph }), tangents = tangentsOf("jvp", v, point.inputs);
@@ -148,6 +150,7 @@ export function vhp(
   v?: TensorOrList | null,
   options: DerivativeOptions = {},
 ): [output: Tensor, product: TensorOrList] {
+  if (arguments.length > 4) refuseSurplus("vhp", 4, arguments);
   return secondProduct("vhp", f, { inputs, v, options });
 }
 
@@ -158,6 +161,7 @@ export function hvp(
   v?: TensorOrList | null,
   options: DerivativeOptions = {},
 ): [output: Tensor, product: TensorOrList] {
+  if (arguments.length > 4) refuseSurplus("hvp", 4, arguments);
   return secondProduct("hvp", f, { inputs, v, options });
 }
 
@@ -194,6 +198,7 @@ export function jacobian(
   inputs: TensorOrList,
   options: DerivativeOptions = {},
 ): TensorOrList | readonly TensorOrList[] {
+  if (arguments.length > 3) refuseSurplus("jacobian", 3, arguments);
   const { createGraph = false } = optionsOf("jacobian", options, DERIVATIVE_OPTIONS);
   return enableGrad(() => {
     const point = at("jacobian", f, { given: inputs, createGraph });
@@ -244,6 +249,7 @@ export function hessian(
   inputs: TensorOrList,
   options: DerivativeOptions = {},
 ): TensorOrList | readonly TensorOrList[] {
+  if (arguments.length > 3) refuseSurplus("hessian", 3, arguments);
   checkFunction(f, "of tensors to differentiate");
   const gradient: TensorFunction = (...given) => {
     const output = oneElement("hessian", { inputs: given, outputs: [], value: f(...given) });

@@ -2,7 +2,7 @@
  * `backward` and `grad` of `torch.autograd`: the forms of their arguments, checked before the engine runs. Invariant:
  * an unknown option is an error.
  */
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import type { BackwardOptions } from "../tensor/autograd_state.ts";
@@ -62,6 +62,7 @@ export function backward(
   gradTensors?: Gradients | BackwardIntoOptions,
   trailing: BackwardIntoOptions = {},
 ): void {
+  if (arguments.length > 3) refuseSurplus("backward", 3, arguments);
   withRuntimeBuiltins(() => {
     const roots = checkedTensors(tensors, "autograd.backward");
     const options = isOptions(gradTensors) ? gradTensors : trailing;
@@ -94,6 +95,7 @@ export function grad(
   gradOutputs?: Gradients | GradOptions,
   trailing: GradOptions = {},
 ): (Tensor | null)[] {
+  if (arguments.length > 4) refuseSurplus("grad", 4, arguments);
   return withRuntimeBuiltins(() => gradientsOf({ outputs, inputs }, gradOutputs, trailing));
 }
 

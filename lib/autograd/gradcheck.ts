@@ -2,7 +2,7 @@
  * Checks gradients of a float64 function against finite differences; an error names the first element that differs.
  * Invariant: the inputs are unchanged afterwards.
  */
-import { checkFunction, optionsOf } from "../base/checked_input.ts";
+import { checkFunction, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
@@ -31,6 +31,7 @@ export function gradcheck(
   inputs: Tensor | readonly Tensor[],
   options: GradcheckOptions = {},
 ): boolean {
+  if (arguments.length > 3) refuseSurplus("gradcheck", 3, arguments);
   const { eps = 1e-6, atol = 1e-5, rtol = 1e-3 } = optionsOf("gradcheck", options, ["eps", "atol", "rtol"]);
   checkFunction(fn, "of tensors to check");
   const list = checkedTensors(inputs, "gradcheck");
@@ -62,6 +63,7 @@ export function gradgradcheck(
   gradOutputs: Tensor | readonly Tensor[] | null = null,
   options: GradcheckOptions = {},
 ): boolean {
+  if (arguments.length > 4) refuseSurplus("gradgradcheck", 4, arguments);
   checkFunction(fn, "of tensors to check");
   const list = checkedTensors(inputs, "gradcheck"), outputs = floatsOf(fn(...list));
   const given = gradOutputs === null

@@ -2,7 +2,7 @@
  * Traces a function on fake tensors into a graph of the ops it calls, like `make_fx(tracing_mode="fake")`. Invariant:
  * calls of autograd inside the function are part of the graph; tensors that the function captures become attributes.
  */
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, refuseSurplus } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { flatten, unflatten } from "../base/tree.ts";
 import { type Argument, Graph, type Node } from "../graph/node.ts";
@@ -27,6 +27,7 @@ import { autograd, isTensor, modes, recordsGrad, Tensor } from "../tensor/tensor
 
 /** Traces `fn`; call the result with example arguments. */
 export function makeFx(fn: (...args: never[]) => unknown): (...args: unknown[]) => GraphModule {
+  if (arguments.length > 1) refuseSurplus("makeFx", 1, arguments);
   checkFunction(fn, "to trace");
   return (...args) => {
     const { leaves, spec } = flatten(args, isTensor);

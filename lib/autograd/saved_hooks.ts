@@ -4,6 +4,7 @@
  * metadata of the packed one.
  */
 import { asProgram } from "../base/own_builtins.ts";
+import { refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
@@ -33,6 +34,7 @@ export function savedTensorsHooks<P, R>(
   unpack: (packed: P) => Tensor,
   body: () => R,
 ): R {
+  if (arguments.length > 3) refuseSurplus("savedTensorsHooks", 3, arguments);
   if (inForce.refusal !== null) throw new DynError(inForce.refusal);
   const hooks: SavedTensorHooks<P> = { pack, unpack };
   const former = inForce.hooks;
@@ -46,6 +48,7 @@ export function savedTensorsHooks<P, R>(
 
 /** Runs `body`, in which no hooks may be set; `message` is the reason. */
 export function disableSavedTensorsHooks<R>(message: string, body: () => R): R {
+  if (arguments.length > 2) refuseSurplus("disableSavedTensorsHooks", 2, arguments);
   const former = inForce.refusal;
   inForce.refusal = message;
   return scoped(body, () => inForce.refusal = former);
@@ -53,6 +56,7 @@ export function disableSavedTensorsHooks<R>(message: string, body: () => R): R {
 
 /** Saves tensors in `body` on the CPU, like `torch.autograd.graph.save_on_cpu`. */
 export function saveOnCpu<R>(body: () => R): R {
+  if (arguments.length > 1) refuseSurplus("saveOnCpu", 1, arguments);
   return savedTensorsHooks(
     (tensor) => ({ device: tensor.device, kept: noGrad(() => ops.clone(tensor.cpu())) }),
     ({ device, kept }) => noGrad(() => kept.device === device ? kept : kept.to(device)),

@@ -3,7 +3,7 @@
  * call. Invariant: kernels read and write memory of their device in place; a text is compiled once for the types of
  * its tensors.
  */
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten } from "../base/tree.ts";
 import type { KernelCall } from "../loops/device.ts";
@@ -65,6 +65,7 @@ export function kernel<F extends OpFunction>(
   results: F,
   options: KernelOptions<F>,
 ): CustomOp<F> {
+  if (arguments.length > 3) refuseSurplus("kernel", 3, arguments);
   const { cpp = null, wgsl = null } = optionsOf("kernel", options, ["cpp", "wgsl", "numbers", "workgroups"]);
   if (cpp === null && wgsl === null) {
     throw new DynError(`Expected a kernel of ${name} in C++ (cpp) or WGSL (wgsl) but found neither`);

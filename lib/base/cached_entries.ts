@@ -3,6 +3,7 @@
  * folder that only the user can write. Invariant: an entry is complete and of exactly this key, or absent; without a
  * store, or if it fails, nothing is cached and nothing else changes.
  */
+import { refuseSurplus } from "./checked_input.ts";
 import { DynError } from "./errors.ts";
 import { counters, logs } from "./logs.ts";
 
@@ -131,6 +132,7 @@ function artifactsOf(): Required<EntryStore>["artifacts"] {
  * DynError if dyn's own modules were written since the process began.
  */
 export function saveCacheArtifacts(): Promise<CacheArtifacts> {
+  if (arguments.length > 0) refuseSurplus("saveCacheArtifacts", 0, arguments);
   return artifactsOf().save();
 }
 
@@ -140,6 +142,7 @@ export function saveCacheArtifacts(): Promise<CacheArtifacts> {
  * saved by another version of dyn or for another target, or are damaged.
  */
 export async function loadCacheArtifacts(bytes: Uint8Array): Promise<number> {
+  if (arguments.length > 1) refuseSurplus("loadCacheArtifacts", 1, arguments);
   if (bytes instanceof Uint8Array) return await artifactsOf().load(bytes);
   throw new DynError(`Expected the bytes of saved artifacts but found ${Deno.inspect(bytes)}`);
 }

@@ -3,6 +3,7 @@
  * `torch._dynamo.utils.compile_times()`. Invariant: the phases of a compilation add up to its total time, because each
  * excludes its nested phases; parts after graph breaks count for the function that they are parts of.
  */
+import { refuseSurplus } from "./checked_input.ts";
 import { type CompileRecord, type PhaseRecord, type Recorder, recording } from "./recording.ts";
 import { showAsText } from "./console_text.ts";
 
@@ -113,6 +114,7 @@ function addUp(compile: CompileRecord, phases: readonly PhaseRecord[]): void {
 
 /** Returns the compile times of this process since `compiler.reset`. */
 export function compileTimes(): CompileTimes {
+  if (arguments.length > 0) refuseSurplus("compileTimes", 0, arguments);
   const found = [...functions].map(([name, { compilations, phases }]): FunctionTimes => ({
     name,
     compilations,

@@ -4,11 +4,14 @@
  */
 
 /** Returns whether there is a CUDA device: always false. */
+import { refuseSurplus } from "./checked_input.ts";
 export function isAvailable(): boolean {
+  if (arguments.length > 0) refuseSurplus("isAvailable", 0, arguments);
   return false;
 }
 
 /** Returns the number of CUDA devices: always 0. */
 export function deviceCount(): number {
+  if (arguments.length > 0) refuseSurplus("deviceCount", 0, arguments);
   return 0;
 }

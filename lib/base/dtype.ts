@@ -4,7 +4,7 @@
  * parts as wide as the float operand).
  */
 
-import { refuseChoice } from "./checked_input.ts";
+import { refuseChoice, refuseSurplus } from "./checked_input.ts";
 import { DynError, InternalError } from "./errors.ts";
 
 /** Types that exist only in memory: they are computed with as float32 or int32. */
@@ -202,6 +202,7 @@ export const CATEGORY_RANK: Readonly<Record<DTypeCategory, number>> = {
 
 /** Returns the smallest type that holds both, like `torch.promote_types`. */
 export function promoteTypes(a: DType, b: DType): DType {
+  if (arguments.length > 2) refuseSurplus("promoteTypes", 2, arguments);
   if (a === b) return a;
   checkDType(a, "promoteTypes");
   checkDType(b, "promoteTypes");
@@ -285,11 +286,13 @@ let defaultFloat: FloatType = "float32";
 
 /** Returns the floating type of numbers and of new tensors without a given type. */
 export function getDefaultDtype(): FloatType {
+  if (arguments.length > 0) refuseSurplus("getDefaultDtype", 0, arguments);
   return defaultFloat;
 }
 
 /** Sets the program's default floating type, like `torch.set_default_dtype`. Throws for a type that is not floating. */
 export function setDefaultDtype(dtype: FloatType): void {
+  if (arguments.length > 1) refuseSurplus("setDefaultDtype", 1, arguments);
   if (!isDType(dtype) || !isFloat(dtype)) {
     throw new DynError(`Expected a floating type as the default but found ${String(dtype)}`);
   }

@@ -4,7 +4,7 @@
  * only convolutions of compiled functions may be less exact.
  */
 import { type RequiredFlag, requiredFlagOf } from "./arguments.ts";
-import { checkOneOf, optionsOf } from "./checked_input.ts";
+import { checkOneOf, optionsOf, refuseSurplus } from "./checked_input.ts";
 import { config } from "./config.ts";
 
 /** The precision of float32 products. */
@@ -20,6 +20,7 @@ let asked: MatmulPrecision = "highest";
  * not change. Throws DynError for another name.
  */
 export function setFloat32MatmulPrecision(precision: MatmulPrecision): void {
+  if (arguments.length > 1) refuseSurplus("setFloat32MatmulPrecision", 1, arguments);
   checkOneOf("the precision of float32 products", precision, PRECISIONS);
   asked = precision;
   config.inductor.convolutionPrecision = precision === "highest" ? "highest" : "high";
@@ -27,6 +28,7 @@ export function setFloat32MatmulPrecision(precision: MatmulPrecision): void {
 
 /** Returns the requested precision of float32 products; default "highest". */
 export function getFloat32MatmulPrecision(): MatmulPrecision {
+  if (arguments.length > 0) refuseSurplus("getFloat32MatmulPrecision", 0, arguments);
   return asked;
 }
 
@@ -40,11 +42,13 @@ export function useDeterministicAlgorithms(
   mode: RequiredFlag<"mode">,
   options: { readonly warnOnly?: boolean } = {},
 ): void {
+  if (arguments.length > 2) refuseSurplus("useDeterministicAlgorithms", 2, arguments);
   optionsOf("useDeterministicAlgorithms", options, ["warnOnly"]);
   isDeterministic = requiredFlagOf("useDeterministicAlgorithms", "mode", mode);
 }
 
 /** Returns whether deterministic results were requested. */
 export function areDeterministicAlgorithmsEnabled(): boolean {
+  if (arguments.length > 0) refuseSurplus("areDeterministicAlgorithmsEnabled", 0, arguments);
   return isDeterministic;
 }

@@ -2,6 +2,7 @@
  * Limits of element types, and conversions between them, like `torch.finfo`, `torch.iinfo` and `torch.can_cast`.
  * Invariant: numbers are exact.
  */
+import { refuseSurplus } from "./checked_input.ts";
 import {
   CATEGORY_RANK,
   categoryOf,
@@ -59,6 +60,7 @@ const EXPONENTS: Partial<Readonly<Record<DType, number>>> = {
 
 /** Returns the limits of a floating type, by default of the default one. Throws DynError for another type. */
 export function finfo(dtype: DType = getDefaultDtype()): FloatInfo {
+  if (arguments.length > 1) refuseSurplus("finfo", 1, arguments);
   checkDType(dtype, "finfo");
   const eps = EPSILON[dtype], exponent = EXPONENTS[dtype];
   if (!isFloat(dtype) || eps === undefined || exponent === undefined) {
@@ -71,6 +73,7 @@ export function finfo(dtype: DType = getDefaultDtype()): FloatInfo {
 
 /** Returns the limits of an integer type. Throws DynError for another type. */
 export function iinfo(dtype: DType): IntegerInfo {
+  if (arguments.length > 1) refuseSurplus("iinfo", 1, arguments);
   checkDType(dtype, "iinfo");
   const [min, max] = [lowest(dtype), highest(dtype)];
   if (!isInteger(dtype) || typeof min === "boolean" || typeof max === "boolean") {
@@ -81,6 +84,7 @@ export function iinfo(dtype: DType): IntegerInfo {
 
 /** Returns whether one type may be cast to another: of its category or a higher one. */
 export function canCast(from: DType, to: DType): boolean {
+  if (arguments.length > 2) refuseSurplus("canCast", 2, arguments);
   for (const dtype of [from, to]) checkDType(dtype, "canCast");
   return CATEGORY_RANK[categoryOf(from)] <= CATEGORY_RANK[categoryOf(to)];
 }

@@ -4,7 +4,7 @@
  * their places, so that other readers find those of a state dict under their keys. Invariant: loading returns what was
  * saved, including shared memory of tensors; a value that cannot be saved is an error that names its place.
  */
-import { refuseArguments } from "../base/checked_input.ts";
+import { refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { Parameter } from "../nn/parameter.ts";
@@ -28,8 +28,8 @@ type Form = null | boolean | number | string | readonly [kind: Kind, ...parts: F
 type Kind = "array" | "object" | "map" | "set" | "tensor" | "parameter" | "number" | "bigint" | "undefined";
 
 /** Writes a tree to a file atomically. Throws DynError for values that cannot be saved. */
-export function save(value: unknown, path: string | URL, ...none: readonly never[]): void {
-  refuseArguments("save after the path", none);
+export function save(value: unknown, path: string | URL): void {
+  if (arguments.length > 2) refuseSurplus("save", 2, arguments);
   const writer = new TreeWriter(), form = writer.write(value, ROOT);
   writeFile(path, serialize(writer.tensors(), { [TREE]: JSON.stringify(form) }));
 }
@@ -38,9 +38,9 @@ export function save(value: unknown, path: string | URL, ...none: readonly never
  * Reads a tree that `save` has written; from other safetensors files, the tensors by name. The caller specifies the
  * type: `load<Checkpoint>(path)`. Throws DynError for a damaged file.
  */
-export function load<T = unknown>(path: string | URL, ...none: readonly never[]): T;
-export function load(path: string | URL, ...none: readonly never[]): unknown {
-  refuseArguments("load after the path", none);
+export function load<T = unknown>(path: string | URL): T;
+export function load(path: string | URL): unknown {
+  if (arguments.length > 1) refuseSurplus("load", 1, arguments);
   const contents = parseFile(path), text = contents.metadata[TREE];
   if (typeof text !== "string") return contents.tensors;
   try {

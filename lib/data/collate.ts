@@ -1,5 +1,5 @@
 /** Collates samples of one kind into batches of tensors with the same structure. */
-import { checkKind } from "../base/checked_input.ts";
+import { checkKind, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor as makeTensor } from "../tensor/creation.ts";
 import { stack } from "../tensor/generated_functions.ts";
@@ -38,6 +38,7 @@ const isObject = (value: unknown): value is object =>
  * into arrays and plain objects, like torch.utils.data.default_collate.
  */
 export function defaultCollate(samples: readonly unknown[]): unknown {
+  if (arguments.length > 1) refuseSurplus("defaultCollate", 1, arguments);
   checkKind(samples, "a list", "defaultCollate");
   const [first] = samples;
   if (isTensorValue(first)) return stack(ofOneKind(samples, isTensorValue), 0);
@@ -67,6 +68,7 @@ export function defaultCollate(samples: readonly unknown[]): unknown {
  * tensors, texts and other values are unchanged.
  */
 export function defaultConvert(sample: unknown): unknown {
+  if (arguments.length > 1) refuseSurplus("defaultConvert", 1, arguments);
   if (isNumber(sample) || isBoolean(sample)) return makeTensor(sample);
   if (isArray(sample)) return sample.map(defaultConvert);
   if (!isObject(sample)) return sample;

@@ -1,5 +1,5 @@
 /** Datasets: indexed collections of samples, and ways to combine and split them. */
-import { checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError, invariant } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
@@ -245,6 +245,7 @@ export function randomSplit<S>(
   lengths: readonly number[],
   options: RandomOptions = {},
 ): Subset<S>[] {
+  if (arguments.length > 3) refuseSurplus("randomSplit", 3, arguments);
   checkKind(lengths, "a list", "lengths of randomSplit");
   const sizes = sizesOf(datasetOf(dataset).length, lengths), order = permutation(dataset.length, options);
   let start = 0;

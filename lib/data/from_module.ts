@@ -2,6 +2,7 @@
  * Datasets and functions that other threads can create too: closures cannot be sent, but the module that exports
  * something can be loaded again. Invariant: every thread creates an equal value from its origin.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import {
   ChainDataset,
@@ -75,6 +76,7 @@ export async function fromModule(
   name: string = "default",
   args?: readonly unknown[],
 ): Promise<object> {
+  if (arguments.length > 3) refuseSurplus("fromModule", 3, arguments);
   if (String(module) === Deno.mainModule) {
     throw new DynError(
       "Expected what workers load to be in a module of its own but found the program itself",

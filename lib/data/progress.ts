@@ -2,7 +2,7 @@
  * Progress bars for long loops, like `tqdm`: items done, rate, remaining time. Invariant: the loop sees the same items;
  * nothing is written if standard error is not a terminal.
  */
-import { checkKind, checkOptions } from "../base/checked_input.ts";
+import { checkKind, checkOptions, refuseSurplus } from "../base/checked_input.ts";
 
 /** Options of `progress`. */
 export interface ProgressOptions {
@@ -224,5 +224,6 @@ export function progress<T>(
   items: Iterable<T> | AsyncIterable<T>,
   options: ProgressOptions = {},
 ): Progress<T> {
+  if (arguments.length > 2) refuseSurplus("progress", 2, arguments);
   return new Progress(items, options);
 }

@@ -3,7 +3,14 @@
  * dicts have PyTorch's keys and layouts. Invariant: `load` returns what `save` wrote.
  */
 import { checkTensor } from "../tensor/checked.ts";
-import { checkInstance, checkKind, optionsOf, refuseChoice, refuseValue } from "../base/checked_input.ts";
+import {
+  checkInstance,
+  checkKind,
+  optionsOf,
+  refuseChoice,
+  refuseSurplus,
+  refuseValue,
+} from "../base/checked_input.ts";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError, messageOf } from "../base/errors.ts";
 import { type DType, hostArray, isComplex, itemSize, type RealType } from "../base/dtype.ts";
@@ -52,6 +59,7 @@ export interface ReadOptions {
  * the part of each tensor. Throws DynError for an invalid format, an unknown type or a missing tensor.
  */
 export function load(source: string | URL | Uint8Array, options: ReadOptions = {}): Record<string, Tensor> {
+  if (arguments.length > 2) refuseSurplus("load", 2, arguments);
   optionsOf("safetensors.load", options, ["widen"]);
   if (source instanceof Uint8Array) return parse(source, options).tensors;
   if (!String(source).endsWith(".index.json")) return parseFile(source, options).tensors;
@@ -82,6 +90,7 @@ function loadParts(index: string | URL, options: ReadOptions): Record<string, Te
 
 /** Reads a file that the program has named. Throws DynError, which names the file, if it is invalid. */
 export function parseFile(path: string | URL, options: ReadOptions = {}): Contents {
+  if (arguments.length > 2) refuseSurplus("parseFile", 2, arguments);
   return readAs(path, (bytes) => parse(bytes, options));
 }
 
@@ -96,6 +105,7 @@ function readAs<T>(path: string | URL, read: (bytes: Uint8Array) => T): T {
 
 /** Reads the bytes of a file. Throws DynError for an invalid format or an unknown type. */
 export function parse(bytes: Uint8Array, options: ReadOptions = {}): Contents {
+  if (arguments.length > 2) refuseSurplus("parse", 2, arguments);
   checkInstance(bytes, Uint8Array, "safetensors.parse");
   optionsOf("safetensors.parse", options, ["widen"]);
   if (bytes.byteLength < 8) {
@@ -185,6 +195,7 @@ export function serialize(
   tensors: Readonly<Record<string, Tensor>>,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
+  if (arguments.length > 2) refuseSurplus("serialize", 2, arguments);
   for (const each of [tensors, metadata]) checkKind(each, "an object", "safetensors.save");
   for (const [name, each] of Object.entries(tensors)) {
     checkTensor(each, `${JSON.stringify(name)} of safetensors.save`);
@@ -228,6 +239,7 @@ export function serialize(
 
 /** Writes a file atomically. Throws DynError if it cannot be written. */
 export function writeFile(path: string | URL, bytes: Uint8Array): void {
+  if (arguments.length > 2) refuseSurplus("writeFile", 2, arguments);
   if (typeof path !== "string" && !(path instanceof URL)) {
     refuseValue("a path to write to, behind what is saved,", path);
   }
@@ -245,5 +257,6 @@ export function save(
   path: string | URL,
   metadata: Readonly<Record<string, string>> = {},
 ): void {
+  if (arguments.length > 3) refuseSurplus("save", 3, arguments);
   writeFile(path, serialize(tensors, metadata));
 }

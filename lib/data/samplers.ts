@@ -4,7 +4,7 @@
  */
 import { type Arguments, argumentsOf, flagOf, type Trailing, trailing } from "../base/arguments.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
-import { checkKind, optionsOf } from "../base/checked_input.ts";
+import { checkKind, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
 import { tensor } from "../tensor/creation.ts";
@@ -20,6 +20,7 @@ export interface Sized {
 
 /** Throws DynError unless a value has a length; `owner` is what it was passed to. */
 export function checkSized(value: unknown, owner: string): asserts value is Sized {
+  if (arguments.length > 2) refuseSurplus("checkSized", 2, arguments);
   checkKind(value, "an object", owner);
   checkKind(Reflect.get(Object(value), "length"), "a number", `the length of what ${owner} takes`);
 }
@@ -40,6 +41,7 @@ export interface RandomOptions {
 
 /** A random order of 0 … n − 1. */
 export function permutation(n: number, options: RandomOptions = {}): number[] {
+  if (arguments.length > 2) refuseSurplus("permutation", 2, arguments);
   const { generator = null } = optionsOf("permutation", options, ["generator"]);
   return drawnFrom(generator, () => Array.from(randperm(n, { device: "cpu" }).toTypedArray(), Number));
 }

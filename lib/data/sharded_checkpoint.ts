@@ -3,6 +3,7 @@
  * take part in saving and loading. Invariants: a folder is complete or unchanged; a checkpoint can be loaded by any
  * number of ranks, since files record which elements of whole parameters they hold.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import { isDType } from "../base/dtype.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -118,6 +119,7 @@ function together(part: () => void): void {
  * shards, the first one also undivided tensors. Throws on all ranks if one fails; an existing folder is then unchanged.
  */
 export function saveSharded(state: ShardedState, folder: string): void {
+  if (arguments.length > 2) refuseSurplus("saveSharded", 2, arguments);
   const part = `${folder}.part`, old = `${folder}.old`, rank = getRank();
   together(() => {
     if (rank !== 0) return;
@@ -166,6 +168,7 @@ function fileOf(state: ShardedState): Uint8Array {
  * Throws DynError if there is no complete checkpoint, and for tensors of other names or shapes.
  */
 export function loadSharded(state: ShardedState, folder: string): void {
+  if (arguments.length > 2) refuseSurplus("loadSharded", 2, arguments);
   together(() => {
     // A process that ended between the two steps of the replacement has left the previous one
     const from = exists(folder) || !exists(`${folder}.old`) ? folder : `${folder}.old`;

@@ -4,7 +4,7 @@
  * determines them.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { checkFunction, checkKind, optionsOf, refuseArguments } from "../base/checked_input.ts";
+import { checkFunction, checkKind, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor } from "../tensor/creation.ts";
@@ -30,8 +30,8 @@ export * from "./color_transforms.ts";
 export * from "./geometric_transforms.ts";
 
 /** Composes transforms. */
-export function compose(transforms: readonly ImageTransform[], ...none: readonly never[]): ImageTransform {
-  refuseArguments("compose after the list", none);
+export function compose(transforms: readonly ImageTransform[]): ImageTransform {
+  if (arguments.length > 1) refuseSurplus("compose", 1, arguments);
   checkKind(transforms, "a list", "compose");
   for (const each of transforms) checkFunction(each, "of image transforms to compose");
   return made(
@@ -43,6 +43,7 @@ export function compose(transforms: readonly ImageTransform[], ...none: readonly
 
 /** Converts to float32 from 0 to 1: integers are divided by 255. */
 export function toFloat(): ImageTransform {
+  if (arguments.length > 0) refuseSurplus("toFloat", 0, arguments);
   return made("toFloat", {}, (image) => isFloat(image.dtype) ? image : image.to("float32").div(255));
 }
 
@@ -50,9 +51,8 @@ export function toFloat(): ImageTransform {
 export function normalize(
   mean: readonly number[],
   std: readonly number[],
-  ...none: readonly never[]
 ): ImageTransform {
-  refuseArguments("normalize after mean and std", none);
+  if (arguments.length > 2) refuseSurplus("normalize", 2, arguments);
   for (const list of [mean, std]) checkKind(list, "a list", "normalize");
   if (std.some((each) => each === 0) || mean.length !== std.length) {
     throw new DynError(`Expected one nonzero deviation per mean but found [${std}] for [${mean}]`);
@@ -70,8 +70,8 @@ export function normalize(
  * Resizes by bilinear interpolation with antialiasing, as `antialias=True` does: a single number is the size of the
  * shorter side.
  */
-export function resize(size: ImageSize, ...none: readonly never[]): ImageTransform {
-  refuseArguments("resize after the size", none);
+export function resize(size: ImageSize): ImageTransform {
+  if (arguments.length > 1) refuseSurplus("resize", 1, arguments);
   const [first, second] = both("resize", size);
   return made("resize", { size }, (image) => {
     const [height, width] = sizeOf(image), short = Math.min(height, width);
@@ -85,8 +85,8 @@ export function resize(size: ImageSize, ...none: readonly never[]): ImageTransfo
 }
 
 /** Crops the centre. */
-export function centerCrop(size: ImageSize, ...none: readonly never[]): ImageTransform {
-  refuseArguments("centerCrop after the size", none);
+export function centerCrop(size: ImageSize): ImageTransform {
+  if (arguments.length > 1) refuseSurplus("centerCrop", 1, arguments);
   const wanted = both("centerCrop", size);
   return made("centerCrop", { size }, (image) => {
     const [height, width] = sizeOf(image);
@@ -99,6 +99,7 @@ export function centerCrop(size: ImageSize, ...none: readonly never[]): ImageTra
 
 /** Crops a part at a random position of the padded image. */
 export function randomCrop(size: ImageSize, options: { readonly padding?: number } = {}): ImageTransform {
+  if (arguments.length > 2) refuseSurplus("randomCrop", 2, arguments);
   const wanted = both("randomCrop", size), { padding = 0 } = optionsOf("randomCrop", options, ["padding"]);
   return made("randomCrop", { size, padding }, (image) => {
     const whole = padding > 0 ? pad(image, [padding, padding, padding, padding]) : image;

@@ -1,6 +1,7 @@
 /** Identifies the loader worker that runs in this thread, for datasets. */
 
 /** Information about a worker for its dataset, like `torch.utils.data.get_worker_info`. */
+import { refuseSurplus } from "../base/checked_input.ts";
 export interface WorkerInfo {
   /** From 0. */
   readonly id: number;
@@ -16,6 +17,7 @@ const current: { info: WorkerInfo | null } = { info: null };
 
 /** Returns the worker of this thread; null outside of workers. */
 export function getWorkerInfo(): WorkerInfo | null {
+  if (arguments.length > 0) refuseSurplus("getWorkerInfo", 0, arguments);
   return current.info;
 }
 

@@ -5,7 +5,7 @@
  * nothing is written.
  */
 import { type DType, isComplex, isFloat } from "../base/dtype.ts";
-import { checkKind, optionsOf } from "../base/checked_input.ts";
+import { checkKind, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -150,6 +150,7 @@ const groupOf = (name: string, options: AnyOptions, ...own: readonly (keyof AnyO
 
 /** Reduces a tensor over all ranks, in place: all receive the same bits, like torch.distributed.all_reduce. */
 export function allReduce(tensor: Tensor, options: ReduceOptions = {}): Work {
+  if (arguments.length > 2) refuseSurplus("allReduce", 2, arguments);
   const joined = groupOf("allReduce", options, "op"), { op = "sum" } = options;
   checkTensor(tensor, "allReduce");
   checkOp(op, tensor.dtype);
@@ -159,6 +160,7 @@ export function allReduce(tensor: Tensor, options: ReduceOptions = {}): Work {
 
 /** Copies the tensor of rank `src` of all processes to the others, in place, like torch.distributed.broadcast. */
 export function broadcast(tensor: Tensor, src: number, options: CollectiveOptions = {}): Work {
+  if (arguments.length > 3) refuseSurplus("broadcast", 3, arguments);
   const joined = groupOf("broadcast", options), root = getGroupRank(joined.group, src);
   const isRoot = root === joined.connection.rank;
   const receive = isRoot ? { tensor: sent(tensor), after: null } : received(tensor, false);
@@ -167,6 +169,7 @@ export function broadcast(tensor: Tensor, src: number, options: CollectiveOption
 
 /** Reduces over all ranks into the tensor of rank `dst`; other tensors are unchanged, like torch.distributed.reduce. */
 export function reduce(tensor: Tensor, dst: number, options: ReduceOptions = {}): Work {
+  if (arguments.length > 3) refuseSurplus("reduce", 3, arguments);
   const joined = groupOf("reduce", options, "op"),
     { op = "sum" } = options,
     root = getGroupRank(joined.group, dst);
@@ -184,6 +187,7 @@ export function allGather(
   tensor: Tensor,
   options: CollectiveOptions = {},
 ): Work {
+  if (arguments.length > 3) refuseSurplus("allGather", 3, arguments);
   const joined = groupOf("allGather", options);
   checkList(tensorList, joined.group.size, tensor);
   const receive = parts(tensorList, tensor);
@@ -214,6 +218,7 @@ function checkWhole(whole: Tensor, part: Tensor, size: number): void {
  * torch.distributed.all_gather_into_tensor.
  */
 export function allGatherIntoTensor(output: Tensor, input: Tensor, options: CollectiveOptions = {}): Work {
+  if (arguments.length > 3) refuseSurplus("allGatherIntoTensor", 3, arguments);
   const joined = groupOf("allGatherIntoTensor", options);
   checkWhole(output, input, joined.group.size);
   const receive = received(output, false);
@@ -234,6 +239,7 @@ export function reduceScatter(
   inputList: readonly Tensor[],
   options: ReduceOptions = {},
 ): Work {
+  if (arguments.length > 3) refuseSurplus("reduceScatter", 3, arguments);
   return reduceParts("reduceScatter", { output, options }, (size) => {
     checkList(inputList, size, output);
     return joinedList(inputList);
@@ -242,6 +248,7 @@ export function reduceScatter(
 
 /** Reduces inputs over all ranks; rank r receives part r, like torch.distributed.reduce_scatter_tensor. */
 export function reduceScatterTensor(output: Tensor, input: Tensor, options: ReduceOptions = {}): Work {
+  if (arguments.length > 3) refuseSurplus("reduceScatterTensor", 3, arguments);
   return reduceParts("reduceScatterTensor", { output, options }, (size) => {
     checkWhole(input, output, size);
     return sent(input);
@@ -270,6 +277,7 @@ export function allToAll(
   inputList: readonly Tensor[],
   options: CollectiveOptions = {},
 ): Work {
+  if (arguments.length > 3) refuseSurplus("allToAll", 3, arguments);
   const joined = groupOf("allToAll", options);
   checkKind(inputList, "a list", "inputs of allToAll");
   const [part] = inputList;
@@ -283,6 +291,7 @@ export function allToAll(
  * Like `allToAll`, with the parts for all ranks concatenated in one tensor; like torch.distributed.all_to_all_single.
  */
 export function allToAllSingle(output: Tensor, input: Tensor, options: CollectiveOptions = {}): Work {
+  if (arguments.length > 3) refuseSurplus("allToAllSingle", 3, arguments);
   const joined = groupOf("allToAllSingle", options), { size } = joined.group;
   if (described(output) !== described(input) || (input.shape[0] ?? 1) % size !== 0) {
     throw new DynError(
@@ -320,6 +329,7 @@ export function scatter(
   scatterList: readonly Tensor[] | null = null,
   options: ScatterOptions = {},
 ): Work {
+  if (arguments.length > 3) refuseSurplus("scatter", 3, arguments);
   const joined = groupOf("scatter", options, "src"), root = getGroupRank(joined.group, options.src ?? 0);
   checkRootList(scatterList, root === joined.connection.rank);
   if (scatterList) checkList(scatterList, joined.group.size, tensor);
@@ -333,6 +343,7 @@ export function gather(
   gatherList: readonly Tensor[] | null = null,
   options: GatherOptions = {},
 ): Work {
+  if (arguments.length > 3) refuseSurplus("gather", 3, arguments);
   const joined = groupOf("gather", options, "dst"), root = getGroupRank(joined.group, options.dst ?? 0);
   checkRootList(gatherList, root === joined.connection.rank);
   if (gatherList) checkList(gatherList, joined.group.size, tensor);
@@ -351,6 +362,7 @@ export function gather(
 
 /** Waits until all ranks have called it, like torch.distributed.barrier. */
 export function barrier(options: CollectiveOptions = {}): Work {
+  if (arguments.length > 1) refuseSurplus("barrier", 1, arguments);
   const joined = groupOf("barrier", options), inBackground = options.asyncOp === true;
   const call = emptyCall("barrier", { signature: "barrier()", inBackground });
   const { work } = started(joined.connection, { name: "barrier", bytes: 0, call }, null);

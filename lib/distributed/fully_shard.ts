@@ -5,7 +5,7 @@
  */
 import { savedTensorsHooks } from "../autograd/saved_hooks.ts";
 import { itemSize } from "../base/dtype.ts";
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError, invariant } from "../base/errors.ts";
 import { checkModule, Module, type StateDict } from "../nn/module.ts";
 import { Parameter } from "../nn/parameter.ts";
@@ -200,6 +200,7 @@ export function fullyShard<M extends Module>(
   module: M,
   options: FullyShardOptions = {},
 ): M {
+  if (arguments.length > 2) refuseSurplus("fullyShard", 2, arguments);
   checkModule(module, "fullyShard");
   const { group: given, reshardAfterForward = true } = optionsOf("fullyShard", options, [
     "group",
@@ -228,6 +229,7 @@ export function fullyShard<M extends Module>(
 
 /** Returns the state of a model with whole tensors, on all ranks, which all must call it. */
 export function fullStateDict(model: Module): StateDict {
+  if (arguments.length > 1) refuseSurplus("fullStateDict", 1, arguments);
   checkModule(model, "fullStateDict");
   const divided = new Map(model.parameters().map((parameter) => [parameter.storage, parameter]));
   const entries = Object.entries(model.stateDict()).map(([key, value]): [string, Tensor] => {

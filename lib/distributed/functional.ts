@@ -2,7 +2,7 @@
  * Collectives as functions: the namespace `distributed.functional`, like torch.distributed.nn.functional. Inputs are
  * unchanged; results are fresh tensors. Invariant: all ranks make the same calls in the same order.
  */
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { cat } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -36,6 +36,7 @@ const nameOf = (group: ProcessGroup | null | undefined): number => group?.name ?
  * torch.distributed.nn.functional.all_reduce.
  */
 export function allReduce(x: Tensor, options: FunctionalReduceOptions = {}): Tensor {
+  if (arguments.length > 2) refuseSurplus("allReduce", 2, arguments);
   const { op = "sum", group } = optionsOf("allReduce", options, ["op", "group"]);
   return allReduceOp(x, op, nameOf(group));
 }
@@ -45,6 +46,7 @@ export function allReduce(x: Tensor, options: FunctionalReduceOptions = {}): Ten
  * torch.distributed._functional_collectives.all_gather_tensor.
  */
 export function allGather(x: Tensor, options: FunctionalOptions & DimensionOptions = {}): Tensor {
+  if (arguments.length > 2) refuseSurplus("allGather", 2, arguments);
   const { dim = 0, group } = optionsOf("allGather", options, ["dim", "group"]);
   const all = allGatherOp(x, "sum", nameOf(group));
   return dim === 0 ? all : cat(all.split(x.size(0)), dim);
@@ -58,6 +60,7 @@ export function reduceScatter(
   x: Tensor,
   options: FunctionalReduceOptions & DimensionOptions = {},
 ): Tensor {
+  if (arguments.length > 2) refuseSurplus("reduceScatter", 2, arguments);
   checkTensor(x, "reduceScatter");
   const { op = "sum", dim = 0, group } = optionsOf("reduceScatter", options, ["op", "dim", "group"]);
   return dim === 0
@@ -67,6 +70,7 @@ export function reduceScatter(
 
 /** Returns the tensor of rank `src` of all processes, on all ranks, like torch.distributed.nn.functional.broadcast. */
 export function broadcast(x: Tensor, src: number, options: FunctionalOptions = {}): Tensor {
+  if (arguments.length > 3) refuseSurplus("broadcast", 3, arguments);
   return broadcastOp(x, src, nameOf(optionsOf("broadcast", options, ["group"]).group));
 }
 
@@ -75,5 +79,6 @@ export function broadcast(x: Tensor, src: number, options: FunctionalOptions = {
  * torch.distributed._functional_collectives.all_to_all_single. Throws DynError for a size that is not divisible.
  */
 export function allToAll(x: Tensor, options: FunctionalOptions = {}): Tensor {
+  if (arguments.length > 2) refuseSurplus("allToAll", 2, arguments);
   return allToAllOp(x, nameOf(optionsOf("allToAll", options, ["group"]).group));
 }

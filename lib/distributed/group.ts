@@ -3,7 +3,7 @@
  * `destroyProcessGroup` are called by all processes, in the same order.
  */
 import { checkPositive } from "../base/checked_numbers.ts";
-import { checkInstance, checkKind, optionsOf, refuseArguments, refuseChoice } from "../base/checked_input.ts";
+import { checkInstance, checkKind, optionsOf, refuseChoice, refuseSurplus } from "../base/checked_input.ts";
 import { DynError, invariant } from "../base/errors.ts";
 import { SINGLE_PROCESS } from "./single_process.ts";
 import { DistributedError } from "./errors.ts";
@@ -89,6 +89,7 @@ export function initProcessGroup(
   backend: "mpi" | null = null,
   options: InitOptions = {},
 ): void {
+  if (arguments.length > 2) refuseSurplus("initProcessGroup", 2, arguments);
   const { timeout = TIMEOUT, program = runningProgram() } = optionsOf("initProcessGroup", options, INIT);
   if (world) throw new DynError("Expected no process group but found one; call destroyProcessGroup first");
   checkPositive("timeout of initProcessGroup", timeout);
@@ -110,11 +111,13 @@ export function initProcessGroup(
 
 /** Returns whether MPI or another library is available, like torch.distributed.is_available. */
 export function isAvailable(): boolean {
+  if (arguments.length > 0) refuseSurplus("isAvailable", 0, arguments);
   return transport()?.absence() === null;
 }
 
 /** Returns whether there is a process group. */
 export function isInitialized(): boolean {
+  if (arguments.length > 0) refuseSurplus("isInitialized", 0, arguments);
   return world !== null;
 }
 
@@ -134,17 +137,20 @@ export function groupNamed(name: number): ProcessGroup {
 
 /** Returns the rank of this process in a group, by default that of all; −1 if it is not a member. */
 export function getRank(group: ProcessGroup | null = null): number {
+  if (arguments.length > 1) refuseSurplus("getRank", 1, arguments);
   return (group ?? worldGroup()).rank;
 }
 
 /** Returns the number of processes of a group, by default that of all; −1 if this process is not in it. */
 export function getWorldSize(group: ProcessGroup | null = null): number {
+  if (arguments.length > 1) refuseSurplus("getWorldSize", 1, arguments);
   const found = group ?? worldGroup();
   return found.connection ? found.size : -1;
 }
 
 /** Returns the rank among all processes of a rank of a group. Throws DynError if there is none. */
 export function getGlobalRank(group: ProcessGroup, groupRank: number): number {
+  if (arguments.length > 2) refuseSurplus("getGlobalRank", 2, arguments);
   checkInstance(group, ProcessGroup, "getGlobalRank");
   const rank = group.ranks[groupRank];
   if (rank !== undefined) return rank;
@@ -153,6 +159,7 @@ export function getGlobalRank(group: ProcessGroup, groupRank: number): number {
 
 /** Returns the rank in a group of a rank among all processes. Throws DynError if it is not a member. */
 export function getGroupRank(group: ProcessGroup, globalRank: number): number {
+  if (arguments.length > 2) refuseSurplus("getGroupRank", 2, arguments);
   checkInstance(group, ProcessGroup, "getGroupRank");
   const at = group.ranks.indexOf(globalRank);
   if (at >= 0) return at;
@@ -164,6 +171,7 @@ export function getGroupRank(group: ProcessGroup, globalRank: number): number {
  * ranks that do not exist or occur twice, DistributedError if processes request different groups.
  */
 export function newGroup(ranks: readonly number[] | null = null): ProcessGroup {
+  if (arguments.length > 1) refuseSurplus("newGroup", 1, arguments);
   if (ranks) checkKind(ranks, "a list", "ranks of newGroup");
   const { connection, size } = worldGroup(), chosen = [...ranks ?? worldGroup().ranks].sort((a, b) => a - b);
   invariant(connection, "Expected a connection of the group of all processes but found none");
@@ -178,8 +186,8 @@ export function newGroup(ranks: readonly number[] | null = null): ProcessGroup {
 }
 
 /** Destroys the group of all processes once all have called it. A process that exits does so automatically. */
-export function destroyProcessGroup(...none: readonly never[]): void {
-  refuseArguments("destroyProcessGroup", none);
+export function destroyProcessGroup(): void {
+  if (arguments.length > 0) refuseSurplus("destroyProcessGroup", 0, arguments);
   const { connection } = worldGroup();
   world = null;
   if (connection) agree(connection, "destroyProcessGroup(), or the end of the program");

@@ -2,6 +2,7 @@
  * Checks that all ranks are about to run the same collectives; otherwise all of them throw. Invariant: nothing of the
  * graph has run by then.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { agreement, type SharedCall } from "../base/pending_collectives.ts";
 import { groupNamed, meet } from "./group.ts";
 
@@ -22,6 +23,7 @@ function reach(calls: readonly SharedCall[]): void {
  * before any of them runs. Costs a small collective per call. Must be set on all ranks; returns the previous setting.
  */
 export function setEnableGuardCollectives(enabled: boolean): boolean {
+  if (arguments.length > 1) refuseSurplus("setEnableGuardCollectives", 1, arguments);
   const former = agreement.reach !== null;
   agreement.reach = enabled ? reach : null;
   return former;

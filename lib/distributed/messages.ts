@@ -2,7 +2,7 @@
  * Messages between two ranks, with the names of torch.distributed. Invariant: a message is transferred once both
  * sides have called and agree on its shape and type; otherwise both throw.
  */
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { described, joinedGroup } from "./collectives.ts";
@@ -66,6 +66,7 @@ function start(
 
 /** Sends a tensor to a rank among all processes and waits until it has arrived, like torch.distributed.send. */
 export function send(tensor: Tensor, dst: number, options: MessageOptions = {}): void {
+  if (arguments.length > 3) refuseSurplus("send", 3, arguments);
   start({ kind: "send", tensor, other: dst, inBackground: false }, options).work.wait();
 }
 
@@ -74,6 +75,7 @@ export function send(tensor: Tensor, dst: number, options: MessageOptions = {}):
  * torch.distributed.recv.
  */
 export function recv(tensor: Tensor, src: number | null = null, options: MessageOptions = {}): number {
+  if (arguments.length > 3) refuseSurplus("recv", 3, arguments);
   const { pending, work, group } = start({ kind: "recv", tensor, other: src, inBackground: false }, options);
   work.wait();
   return src ?? getGlobalRank(group, pending.wait());
@@ -81,10 +83,12 @@ export function recv(tensor: Tensor, src: number | null = null, options: Message
 
 /** Sends asynchronously, like torch.distributed.isend. */
 export function isend(tensor: Tensor, dst: number, options: MessageOptions = {}): Work {
+  if (arguments.length > 3) refuseSurplus("isend", 3, arguments);
   return start({ kind: "send", tensor, other: dst, inBackground: true }, options).work;
 }
 
 /** Receives asynchronously, like torch.distributed.irecv. */
 export function irecv(tensor: Tensor, src: number | null = null, options: MessageOptions = {}): Work {
+  if (arguments.length > 3) refuseSurplus("irecv", 3, arguments);
   return start({ kind: "recv", tensor, other: src, inBackground: true }, options).work;
 }

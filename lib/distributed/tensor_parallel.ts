@@ -3,7 +3,7 @@
  * model's layers. Invariants: inputs of column-wise layers and outputs of row-wise ones are the same on all ranks; so
  * are their gradients, without division by the number of ranks, since all of them compute one loss.
  */
-import { checkKind, optionsOf } from "../base/checked_input.ts";
+import { checkKind, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { MultiheadAttention } from "../nn/attention.ts";
 import { Linear } from "../nn/linear.ts";
@@ -75,6 +75,7 @@ export function parallelizeModule<M extends Module>(
   plan: ParallelPlan,
   options: ParallelOptions = {},
 ): M {
+  if (arguments.length > 3) refuseSurplus("parallelizeModule", 3, arguments);
   checkModule(module, "parallelizeModule");
   checkKind(plan, "an object", "the plan of parallelizeModule");
   const { group } = joinedGroup(optionsOf("parallelizeModule", options, ["group"]).group),

@@ -4,7 +4,7 @@
  * nor under `vmap`.
  */
 import { type RequiredFlag, requiredFlagOf } from "../base/arguments.ts";
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, refuseSurplus } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { canReadElements, isTensor } from "../tensor/tensor.ts";
@@ -20,6 +20,7 @@ export interface Validation {
 
 /** Sets whether parameters are validated, like `Distribution.set_default_validate_args`; they are by default. */
 export function setDefaultValidateArgs(value: RequiredFlag<"value">): void {
+  if (arguments.length > 1) refuseSurplus("setDefaultValidateArgs", 1, arguments);
   checks.areOn = requiredFlagOf("setDefaultValidateArgs", "value", value);
 }
 

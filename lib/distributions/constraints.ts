@@ -2,7 +2,7 @@
  * Sets of values: the namespace `distributions.constraints`, like `torch.distributions.constraints`. Invariant:
  * checks have no side effects and no gradient.
  */
-import { checkInstances, checkKind, optionsOf } from "../base/checked_input.ts";
+import { checkInstances, checkKind, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText } from "../base/console_text.ts";
 import { ops } from "../tensor/eager.ts";
@@ -180,6 +180,7 @@ export const positiveDefinite: Constraint = byEigenvalues(
 
 /** Numbers from one to another, ends included. */
 export function interval(lowerBound: number | Tensor, upperBound: number | Tensor): Constraint {
+  if (arguments.length > 2) refuseSurplus("interval", 2, arguments);
   return new Constraint(
     `in [${lowerBound}, ${upperBound}]`,
     (x) => x.ge(lowerBound).logicalAnd(x.le(upperBound)),
@@ -191,6 +192,7 @@ export function interval(lowerBound: number | Tensor, upperBound: number | Tenso
 
 /** Numbers from a lower bound, included, to an upper one, excluded. */
 export function halfOpenInterval(lowerBound: number | Tensor, upperBound: number | Tensor): Constraint {
+  if (arguments.length > 2) refuseSurplus("halfOpenInterval", 2, arguments);
   return new Constraint(
     `in [${lowerBound}, ${upperBound})`,
     (x) => x.ge(lowerBound).logicalAnd(x.lt(upperBound)),
@@ -202,6 +204,7 @@ export function halfOpenInterval(lowerBound: number | Tensor, upperBound: number
 
 /** Whole numbers from one to another, ends included. */
 export function integerInterval(lowerBound: number | Tensor, upperBound: number | Tensor): Constraint {
+  if (arguments.length > 2) refuseSurplus("integerInterval", 2, arguments);
   return new Constraint(
     `a whole number in [${lowerBound}, ${upperBound}]`,
     (x) => whole(x).logicalAnd(x.ge(lowerBound)).logicalAnd(x.le(upperBound)),
@@ -212,6 +215,7 @@ export function integerInterval(lowerBound: number | Tensor, upperBound: number 
 
 /** Numbers above a bound. */
 export function greaterThan(lowerBound: number | Tensor): Constraint {
+  if (arguments.length > 1) refuseSurplus("greaterThan", 1, arguments);
   return new Constraint(`greater than ${lowerBound}`, (x) => x.gt(lowerBound), 0, false, {
     lower: lowerBound,
   });
@@ -219,16 +223,19 @@ export function greaterThan(lowerBound: number | Tensor): Constraint {
 
 /** Numbers of at least a bound. */
 export function greaterThanEq(lowerBound: number | Tensor): Constraint {
+  if (arguments.length > 1) refuseSurplus("greaterThanEq", 1, arguments);
   return new Constraint(`at least ${lowerBound}`, (x) => x.ge(lowerBound), 0, false, { lower: lowerBound });
 }
 
 /** Numbers below a bound. */
 export function lessThan(upperBound: number | Tensor): Constraint {
+  if (arguments.length > 1) refuseSurplus("lessThan", 1, arguments);
   return new Constraint(`less than ${upperBound}`, (x) => x.lt(upperBound), 0, false, { upper: upperBound });
 }
 
 /** Vectors of counts whose sum is at most `upperBound`. */
 export function multinomial(upperBound: number | Tensor): Constraint {
+  if (arguments.length > 1) refuseSurplus("multinomial", 1, arguments);
   return new Constraint(
     `counts of at most ${upperBound} together`,
     (x) => x.ge(0).all(-1).logicalAnd(x.sum(-1).le(upperBound)),
@@ -239,6 +246,7 @@ export function multinomial(upperBound: number | Tensor): Constraint {
 
 /** Extends the event of a constraint by the last batch dimensions. */
 export function independent(baseConstraint: Constraint, reinterpretedBatchNdims: number): Constraint {
+  if (arguments.length > 2) refuseSurplus("independent", 2, arguments);
   return new CompoundConstraint({
     kind: "independent",
     of: [baseConstraint],
@@ -252,6 +260,7 @@ export function cat(
   dim: number = 0,
   options: { readonly lengths?: readonly number[] } = {},
 ): Constraint {
+  if (arguments.length > 3) refuseSurplus("cat", 3, arguments);
   checkInstances(constraints, Constraint, "cat");
   const { lengths = constraints.map(() => 1) } = optionsOf("cat", options, ["lengths"]);
   if (lengths.length !== constraints.length) {
@@ -267,6 +276,7 @@ export function cat(
 
 /** A constraint for each index of a dimension. Its `check` throws DynError if the dimension has another size. */
 export function stack(constraints: readonly Constraint[], dim: number = 0): Constraint {
+  if (arguments.length > 2) refuseSurplus("stack", 2, arguments);
   return new CompoundConstraint({ kind: "stack", of: constraints, dim }, (x) => {
     const parts = ops.unbind(x, dim);
     if (parts.length !== constraints.length) {

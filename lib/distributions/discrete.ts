@@ -1,6 +1,6 @@
 /** Distributions of counts. */
 import { checkTensor } from "../tensor/checked.ts";
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import type { Flag } from "../base/arguments.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -286,6 +286,7 @@ export function binomial(
   prob: Tensor,
   options: { readonly generator?: Generator | null } = {},
 ): Tensor {
+  if (arguments.length > 3) refuseSurplus("binomial", 3, arguments);
   const { generator = null } = optionsOf("binomial", options, ["generator"]);
   return drawnFrom(generator, () => new Binomial(count, prob).sample());
 }
@@ -298,6 +299,7 @@ export function poisson(
   rates: Tensor,
   options: { readonly generator?: Generator | null } = {},
 ): Tensor {
+  if (arguments.length > 2) refuseSurplus("poisson", 2, arguments);
   checkTensor(rates, "poisson");
   const { generator = null } = optionsOf("poisson", options, ["generator"]);
   if (!isFloat(rates.dtype)) {

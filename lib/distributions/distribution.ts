@@ -4,7 +4,7 @@
  */
 import { checkTensor } from "../tensor/checked.ts";
 import { getDefaultDtype, isFloat } from "../base/dtype.ts";
-import { checkKind, refuseArguments, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { type Flag, flagOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
@@ -101,9 +101,9 @@ export abstract class Distribution {
   }
 
   /** Draws samples without gradients. */
-  sample(shape: SampleShape = [], ...none: readonly never[]): Tensor {
+  sample(shape: SampleShape = []): Tensor {
     const whole = this.extended(shape);
-    refuseArguments("sample after the shape", none);
+    if (arguments.length > 1) refuseSurplus("sample", 1, arguments);
     return noGrad(() => this.draw(whole).detach());
   }
 
@@ -113,8 +113,8 @@ export abstract class Distribution {
   }
 
   /** Draws samples whose gradients reach the parameters. Throws DynError if that is impossible. */
-  rsample(shape: SampleShape = [], ...none: readonly never[]): Tensor {
-    refuseArguments("rsample after the shape", none);
+  rsample(shape: SampleShape = []): Tensor {
+    if (arguments.length > 1) refuseSurplus("rsample", 1, arguments);
     if (this.hasRsample) return this.draw(this.extended(shape));
     throw new DynError(
       `Expected a distribution that has rsample but found ${this.constructor.name}; use sample`,
@@ -147,8 +147,8 @@ export abstract class Distribution {
    * Expands the distribution to a larger batch. Throws DynError unless the batch's shape expands to it. No constructor
    * runs, so that classes of distributions have no members whose names begin with #.
    */
-  expand(batchShape: SampleShape, ...none: readonly never[]): this {
-    refuseArguments("expand after the shape of a batch", none);
+  expand(batchShape: SampleShape): this {
+    if (arguments.length > 1) refuseSurplus("expand", 1, arguments);
     checkKind(batchShape, "a list", `expand of ${this.constructor.name}`);
     if (!sameShape(broadcastShapes(this.batchShape, batchShape), batchShape)) {
       throw new DynError(`Expected a shape that [${this.batchShape}] expands to but found [${batchShape}]`);

@@ -2,7 +2,7 @@
  * Kullback–Leibler divergences, like `torch.distributions.kl`. Invariant: a pair of classes without a registered
  * function is an error.
  */
-import { refuseArguments } from "../base/checked_input.ts";
+import { refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -45,6 +45,7 @@ export function registerKl<P extends Distribution, Q extends Distribution>(
   q: Class<Q>,
   divergence: (p: P, q: Q) => Tensor,
 ): void {
+  if (arguments.length > 3) refuseSurplus("registerKl", 3, arguments);
   rules.unshift({
     p,
     q,
@@ -54,8 +55,8 @@ export function registerKl<P extends Distribution, Q extends Distribution>(
 }
 
 /** The divergence of p from q: the expected log(p/q) under p. Throws DynError if it is unknown. */
-export function klDivergence(p: Distribution, q: Distribution, ...none: readonly never[]): Tensor {
-  refuseArguments("klDivergence after both distributions", none);
+export function klDivergence(p: Distribution, q: Distribution): Tensor {
+  if (arguments.length > 2) refuseSurplus("klDivergence", 2, arguments);
   checkDistribution(p, "klDivergence");
   checkDistribution(q, "klDivergence");
   for (const { divergence } of rules) {

@@ -2,6 +2,7 @@
  * Continuous relaxations of discrete distributions, with differentiable samples (Maddison et al., 2017; Jang et al.,
  * 2017). The lower the temperature, the closer they are to discrete outcomes.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { finfo } from "../base/type_info.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -118,8 +119,9 @@ export class RelaxedOneHotCategorical extends Distribution {
   }
 
   /** The temperature belongs to all outcomes, whatever the batch. */
-  override expand(batchShape: SampleShape, ...none: readonly never[]): this {
-    return Object.assign(super.expand(batchShape, ...none), { temperature: this.temperature });
+  override expand(batchShape: SampleShape): this {
+    if (arguments.length > 1) refuseSurplus("expand", 1, arguments);
+    return Object.assign(super.expand(batchShape), { temperature: this.temperature });
   }
 
   override get support(): Constraint {
@@ -146,7 +148,8 @@ export class RelaxedOneHotCategorical extends Distribution {
 export class OneHotCategoricalStraightThrough extends OneHotCategorical {
   override readonly hasRsample = true;
 
-  override rsample(shape: SampleShape = [], ...none: readonly never[]): Tensor {
-    return this.sample(shape, ...none).add(this.probs.sub(this.probs.detach()));
+  override rsample(shape: SampleShape = []): Tensor {
+    if (arguments.length > 1) refuseSurplus("rsample", 1, arguments);
+    return this.sample(shape).add(this.probs.sub(this.probs.detach()));
   }
 }

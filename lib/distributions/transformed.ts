@@ -3,7 +3,7 @@
  * distributions are not changed.
  */
 import { checkInteger } from "../base/checked_numbers.ts";
-import { checkKind, refuseArguments, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { type ArgConstraints, type Constraint, independent, positive, real } from "./constraints.ts";
@@ -106,11 +106,11 @@ export class TransformedDistribution extends Distribution {
     return probability.sub(0.5).mul(sign).add(0.5);
   }
 
-  override expand(batchShape: SampleShape, ...none: readonly never[]): this {
+  override expand(batchShape: SampleShape): this {
     checkKind(batchShape, "a list", "expand of TransformedDistribution");
     const wide = this.transform.inverseShape([...batchShape, ...this.eventShape]);
     const base = this.base.expand(wide.slice(0, wide.length - this.base.eventShape.length));
-    refuseArguments("expand after the shape of a batch", none);
+    if (arguments.length > 1) refuseSurplus("expand", 1, arguments);
     const own: this = Object.create(Object.getPrototypeOf(this));
     return Object.assign(own, this, { base, batchShape });
   }

@@ -2,7 +2,7 @@
  * Transforms from unconstrained numbers onto sets, like `torch.distributions.biject_to` and `transform_to`: images
  * satisfy a constraint of the namespace `constraints`. Invariant: `bijectTo` returns invertible transforms.
  */
-import { refuseValue } from "../base/checked_input.ts";
+import { refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isTensor } from "../tensor/tensor.ts";
 import * as sets from "./constraints.ts";
@@ -69,10 +69,12 @@ function found(constraint: Constraint, onto: (part: Constraint) => Transform): T
 
 /** A bijective transform onto a set. Throws DynError if none is known. */
 export function bijectTo(constraint: Constraint): Transform {
+  if (arguments.length > 1) refuseSurplus("bijectTo", 1, arguments);
   return constraint === sets.simplex ? new StickBreakingTransform() : found(constraint, bijectTo);
 }
 
 /** A transform onto a set that suits optimizers. Throws DynError if none is known. */
 export function transformTo(constraint: Constraint): Transform {
+  if (arguments.length > 1) refuseSurplus("transformTo", 1, arguments);
   return ONTO.get(constraint)?.() ?? found(constraint, transformTo);
 }

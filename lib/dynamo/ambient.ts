@@ -3,6 +3,7 @@
  * and those that change it. Invariant: the table is total over `AmbientState`; a change of state is traced or breaks
  * the graph, so that every graph and every unit runs under the state that its guard requires.
  */
+import type { AnyFunction } from "../base/arguments.ts";
 import { getDefaultDtype, setDefaultDtype } from "../base/dtype.ts";
 import { autocast, autocastSettings, getAutocastDtype, isAutocastEnabled } from "../tensor/autocast.ts";
 import { chooseDefaultDevice, defaultDevice } from "../tensor/default_device.ts";
@@ -52,7 +53,7 @@ interface AmbientEntry<T extends Primitive> {
   readonly getters: readonly object[];
   /** Functions that change it for the duration of a body, which is traced: the body, and the new value. */
   readonly scopes: readonly {
-    readonly fn: object;
+    readonly fn: AnyFunction;
     readonly read: (m: Interpreter, args: readonly Value[]) => Region;
   }[];
   /** Functions that change it and break the graph. */
@@ -173,8 +174,8 @@ export function ambientState(): AmbientState {
 /** Adds the models of all functions that read or change ambient state. */
 export function addAmbient(table: ModelTable): void {
   for (const entry of Object.values(TABLE)) addEntry(table, entry);
-  table.call(isAutocastEnabled, (m) => constant(m.autocast !== ""));
-  table.call(getAutocastDtype, (m) => constant(m.autocast === "" ? "bfloat16" : m.autocast));
+  table.call(isAutocastEnabled, (m) => constant(m.autocast !== ""), 1);
+  table.call(getAutocastDtype, (m) => constant(m.autocast === "" ? "bfloat16" : m.autocast), 1);
   for (const fn of [...RANDOM, ...MEMORY]) table.call(fn, () => breakGraph("builtin", functionLabel(fn)));
 }
 
@@ -183,13 +184,13 @@ function addEntry(table: ModelTable, entry: AmbientEntry<Primitive>): void {
     table.call(fn, (m) => {
       refuseLater(m, functionLabel(fn));
       return constant(entry.traced(m));
-    });
+    }, 0);
   }
   for (const fn of entry.setters) table.call(fn, () => breakGraph(entry.breaks, functionLabel(fn)));
   for (const { fn, read } of entry.scopes) {
     table.call(fn, (m, request) => {
       return inRegion(m, request, read(m, request.args));
-    });
+    }, fn.length);
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import type { AnyFunction } from "../base/arguments.ts";
 import { cachedCompilationsOf } from "../aot/backend.ts";
-import { checkFunction, checkOptions } from "../base/checked_input.ts";
+import { checkFunction, checkOptions, refuseSurplus } from "../base/checked_input.ts";
 import { config } from "../base/config.ts";
 import { DynError, messageOf } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
@@ -45,6 +45,7 @@ export function aotCompile(
   args: readonly unknown[],
   options: AotCompileOptions = {},
 ): CompiledCall {
+  if (arguments.length > 3) refuseSurplus("aotCompile", 3, arguments);
   checkOptions("aotCompile", { dynamic: ["boolean", "object"], backend: ["string"] }, options);
   if (!(target instanceof Module)) checkFunction(target, "or an nn.Module to compile");
   const { dynamic = false, backend = "inductor" } = options;
@@ -63,6 +64,7 @@ function ahead<T>(compilation: () => T): T {
  * hold.
  */
 export function saveCompiledFunction(fn: CompiledCall, path: string | URL): void {
+  if (arguments.length > 2) refuseSurplus("saveCompiledFunction", 2, arguments);
   const found = compiled.get(fn);
   if (!found) throw new DynError("Expected a function that aotCompile gave but found another");
   const { parts, backend, forward } = found;
@@ -77,6 +79,7 @@ export function saveCompiledFunction(fn: CompiledCall, path: string | URL): void
  * `saveCompiledFunction` wrote the file.
  */
 export function loadCompiledFunction(source: string | URL | Uint8Array): CompiledCall {
+  if (arguments.length > 1) refuseSurplus("loadCompiledFunction", 1, arguments);
   const { parts, code } = readProgram(bytesOf(source));
   return ahead(() => {
     const restored = code && restore(parts, code);

@@ -1,6 +1,6 @@
 /** Programs that leave the process that traced them: the public interface for the layers above. */
 import type { AnyFunction } from "../base/arguments.ts";
-import { checkFunction, checkOptions } from "../base/checked_input.ts";
+import { checkFunction, checkOptions, refuseSurplus } from "../base/checked_input.ts";
 import { Module } from "../nn/module.ts";
 import { exportCall, type ExportOptions } from "./capture.ts";
 import { ExportedProgram } from "./program.ts";
@@ -44,6 +44,7 @@ export function exportProgram(
   args: readonly unknown[],
   options: ExportOptions = {},
 ): ExportedProgram {
+  if (arguments.length > 3) refuseSurplus("export", 3, arguments);
   checkOptions("export", { dynamic: ["boolean", "object"] }, options);
   if (!(target instanceof Module)) checkFunction(target, "or an nn.Module to export");
   return new ExportedProgram(exportCall(target, args, options.dynamic ?? false));

@@ -2,7 +2,7 @@
  * Exported programs, like `torch.export.ExportedProgram`: they can be called, printed, compiled and saved. Invariant:
  * a call returns what the function would, or an error that names what was not exported.
  */
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { compileFunctional, runFunctional } from "../aot/functional_graph.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText } from "../base/console_text.ts";
@@ -161,6 +161,7 @@ showAsText(ExportedProgram.prototype);
 
 /** Reads a program that `save` wrote, from a file or its bytes. Throws DynError for other files. */
 export function loadExportedProgram(source: string | URL | Uint8Array): ExportedProgram {
+  if (arguments.length > 1) refuseSurplus("loadExportedProgram", 1, arguments);
   return new ExportedProgram(readProgram(bytesOf(source)).parts);
 }
 

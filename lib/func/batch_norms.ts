@@ -1,4 +1,5 @@
 /** Replaces batch norms by ones without running statistics, which `vmap` supports. */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { checkModule, type Module } from "../nn/module.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
@@ -8,6 +9,7 @@ import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
  * `torch.func.replace_all_batch_norm_modules_`.
  */
 export function replaceAllBatchNormModules_<M extends Module>(root: M): M {
+  if (arguments.length > 1) refuseSurplus("replaceAllBatchNormModules_", 1, arguments);
   checkModule(root, "replaceAllBatchNormModules_");
   noGrad(() => {
     for (const each of root.modules()) {

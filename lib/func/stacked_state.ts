@@ -2,7 +2,7 @@
  * Stacks the parameters and buffers of several models of one class along a new first dimension, like
  * `torch.func.stack_module_state`: with `vmap` and `functionalCall` they run as one.
  */
-import { checkInstances } from "../base/checked_input.ts";
+import { checkInstances, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { Module } from "../nn/module.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -15,6 +15,7 @@ import type { NamedTensors } from "./functional_call.ts";
  * classes, and a mix of training and evaluation.
  */
 export function stackModuleState(models: readonly Module[]): [params: NamedTensors, buffers: NamedTensors] {
+  if (arguments.length > 1) refuseSurplus("stackModuleState", 1, arguments);
   checkInstances(models, Module, "stackModuleState");
   const [first] = models;
   if (!first) throw new DynError("Expected at least one model but found none");

@@ -3,7 +3,7 @@
  * results. Invariant: transforms nest; captured values are constants to them, but outer passes, and those of the
  * tape, reach them.
  */
-import { checkFunction, checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
+import { checkFunction, checkKind, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
@@ -240,6 +240,7 @@ export function jvp<A extends readonly unknown[]>(
   tangents: readonly unknown[],
   options: AuxiliaryOptions = {},
 ): [value: unknown, product: unknown, auxiliary?: unknown] {
+  if (arguments.length > 4) refuseSurplus("jvp", 4, arguments);
   const { hasAux = false } = optionsOf("jvp", options, ["hasAux"]);
   return unlessTraced<[value: unknown, product: unknown, auxiliary?: unknown]>(
     () => pushedForward(f, { primals, tangents, hasAux }),

@@ -7,6 +7,7 @@ import {
   checkOptions,
   optionsOf,
   refuseChoice,
+  refuseSurplus,
   refuseValue,
 } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
@@ -51,6 +52,7 @@ export function registerBackend(
   backend: GraphBackend,
   options: BackendOptions = {},
 ): void {
+  if (arguments.length > 3) refuseSurplus("registerBackend", 3, arguments);
   checkKind(name, "a string", "the name of a backend");
   checkFunction(backend, `from graphs to callables as backend ${JSON.stringify(name)}`);
   checkOptions(
@@ -95,12 +97,14 @@ export function lookupBackend(name: string): GraphBackend {
  * true }`.
  */
 export function listBackends(options: { readonly debug?: boolean } = {}): string[] {
+  if (arguments.length > 1) refuseSurplus("listBackends", 1, arguments);
   const { debug = false } = optionsOf("listBackends", options, ["debug"]);
   return [...backends].filter(([, entry]) => debug || !entry.debug).map(([name]) => name).sort();
 }
 
 /** Describes the listed backends: requirements, and whether they are met; debug ones only with `{ debug: true }`. */
 export function describeBackends(options: { readonly debug?: boolean } = {}): BackendDescription[] {
+  if (arguments.length > 1) refuseSurplus("describeBackends", 1, arguments);
   return listBackends(options).map((name) => {
     const { needs = null, absence } = backends.get(name) ?? {};
     return { name, needs, missing: absence?.() ?? null };
@@ -114,6 +118,7 @@ let chosen: string | GraphBackend | null = null;
  * Throws DynError for an unknown name.
  */
 export function setDefaultBackend(backend: string | GraphBackend | null): void {
+  if (arguments.length > 1) refuseSurplus("setDefaultBackend", 1, arguments);
   if (typeof backend === "string") lookupBackend(backend);
   else if (backend !== null && typeof backend !== "function") {
     refuseValue("a backend, its name or null", backend);
@@ -123,5 +128,6 @@ export function setDefaultBackend(backend: string | GraphBackend | null): void {
 
 /** Returns the backend that `compile` uses by default: the one that was set, DYN_BACKEND, or "inductor". */
 export function getDefaultBackend(): string | GraphBackend {
+  if (arguments.length > 0) refuseSurplus("getDefaultBackend", 0, arguments);
   return chosen ?? (environmentVariable("DYN_BACKEND") || "inductor");
 }

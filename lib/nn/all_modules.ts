@@ -1,7 +1,7 @@
 /**
  * Hooks of all modules, like `torch.nn.modules.module.register_module_forward_hook`, called before each module's own.
  */
-import { checkFunction } from "../base/checked_input.ts";
+import { checkFunction, refuseSurplus } from "../base/checked_input.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
 import {
   type BackwardHook,
@@ -38,20 +38,24 @@ export function registerModuleForwardHook(
   hook: ForwardHook<Module> | NamedForwardHook<Module>,
   options: ForwardHookOptions = {},
 ): HookHandle {
+  if (arguments.length > 2) refuseSurplus("registerModuleForwardHook", 2, arguments);
   return register(hooksFor(hook).after, namedHook(hook, options), options);
 }
 
 /** Calls a hook before `forward` of every module. */
 export function registerModuleForwardPreHook(hook: ForwardPreHook<Module>): HookHandle {
+  if (arguments.length > 1) refuseSurplus("registerModuleForwardPreHook", 1, arguments);
   return register(hooksFor(hook).before, namedPreHook(hook, {}));
 }
 
 /** Calls a hook with the gradients of the inputs and outputs of every module. */
 export function registerModuleFullBackwardHook(hook: BackwardHook<Module>): HookHandle {
+  if (arguments.length > 1) refuseSurplus("registerModuleFullBackwardHook", 1, arguments);
   return register(hooksFor(hook).gradients, hook);
 }
 
 /** Calls a hook with the gradients of the outputs of every module. */
 export function registerModuleFullBackwardPreHook(hook: BackwardPreHook<Module>): HookHandle {
+  if (arguments.length > 1) refuseSurplus("registerModuleFullBackwardPreHook", 1, arguments);
   return register(hooksFor(hook).gradientsBefore, hook);
 }

@@ -4,7 +4,7 @@
  * listed, is an error.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { checkKind, refuseArguments, refuseChoice, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseChoice, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/console_text.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -146,10 +146,10 @@ export class ModuleList<M extends Module = Layer> extends Module {
   [index: number]: M;
   length = 0;
 
-  constructor(modules: Iterable<M> = [], ...none: readonly never[]) {
+  constructor(modules: Iterable<M> = []) {
     super();
     checkKind(modules, "a list or other iterable", "ModuleList");
-    refuseArguments("ModuleList after its modules", none);
+    if (arguments.length > 1) refuseSurplus("ModuleList", 1, arguments);
     for (const module of modules) this.append(module);
   }
 
@@ -231,11 +231,11 @@ export class ModuleList<M extends Module = Layer> extends Module {
 /** Modules by name; `M` holds their types. */
 export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Record<string, Module>>>
   extends Module {
-  constructor(modules?: M, ...none: readonly never[]);
-  constructor(modules: Readonly<Record<string, Module>> = {}, ...none: readonly never[]) {
+  constructor(modules?: M);
+  constructor(modules: Readonly<Record<string, Module>> = {}) {
     super();
     checkKind(modules, "an object", "ModuleDict");
-    refuseArguments("ModuleDict after its modules", none);
+    if (arguments.length > 1) refuseSurplus("ModuleDict", 1, arguments);
     for (const [name, module] of Object.entries(modules)) this.addModule(name, module);
   }
 
@@ -301,10 +301,10 @@ export class ParameterList extends Module {
   [index: number]: Parameter;
   length = 0;
 
-  constructor(parameters: Iterable<Tensor> = [], ...none: readonly never[]) {
+  constructor(parameters: Iterable<Tensor> = []) {
     super();
     checkKind(parameters, "a list or other iterable", "ParameterList");
-    refuseArguments("ParameterList after its parameters", none);
+    if (arguments.length > 1) refuseSurplus("ParameterList", 1, arguments);
     this.extend(parameters);
   }
 
@@ -347,10 +347,10 @@ export class ParameterList extends Module {
 
 /** Parameters by name; other tensors are converted to parameters. */
 export class ParameterDict extends Module {
-  constructor(parameters: Readonly<Record<string, Tensor>> = {}, ...none: readonly never[]) {
+  constructor(parameters: Readonly<Record<string, Tensor>> = {}) {
     super();
     checkKind(parameters, "an object", "ParameterDict");
-    refuseArguments("ParameterDict after its parameters", none);
+    if (arguments.length > 1) refuseSurplus("ParameterDict", 1, arguments);
     for (const [name, parameter] of Object.entries(parameters)) this.set(name, parameter);
   }
 

@@ -4,7 +4,7 @@
  * scores at once, with positions in shapes that broadcast to them, and map them element by element; compiled, they
  * run inside the attention kernels, which keep no scores in memory and skip what a causal mask hides.
  */
-import { optionsOf, refuseArguments } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
@@ -56,9 +56,8 @@ export function createBlockMask(
   heads: number | null,
   queryLength: number,
   keyLength: number,
-  ...none: readonly never[]
 ): BlockMask {
-  refuseArguments("createBlockMask after the lengths", none);
+  if (arguments.length > 5) refuseSurplus("createBlockMask", 5, arguments);
   for (const [name, size] of Object.entries({ batch, heads, queryLength, keyLength })) {
     if (size !== null) checkInteger(name, size, 1);
   }
@@ -145,6 +144,7 @@ export function flexAttention(
   blockMask: BlockMask | null = null,
   options: FlexAttentionOptions = {},
 ): Tensor | [Tensor, Tensor | AuxOutput] {
+  if (arguments.length > 6) refuseSurplus("flexAttention", 6, arguments);
   const { scale = null, enableGqa = false, returnLse = false, returnAux } = optionsOf(
     "flexAttention",
     options,

@@ -1,6 +1,6 @@
 /** Stateless functions of neural networks: the namespace `nn.functional`. */
 import { checkPositive } from "../base/checked_numbers.ts";
-import { checkOptions, optionsOf } from "../base/checked_input.ts";
+import { checkOptions, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { tensor } from "../tensor/creation.ts";
 import { ctcLoss as ctcOp, minimum, tripletMarginLoss } from "../tensor/generated_functions.ts";
@@ -119,6 +119,7 @@ export function tripletMarginWithDistanceLoss(
   negative: Tensor,
   options: TripletDistanceOptions = {},
 ): Tensor {
+  if (arguments.length > 4) refuseSurplus("tripletMarginWithDistanceLoss", 4, arguments);
   optionsOf("tripletMarginWithDistanceLoss", options, ["distanceFunction", "margin", "swap", "reduction"]);
   const { distanceFunction, margin = 1, swap = false, reduction = "mean" } = options;
   if (!distanceFunction) return tripletMarginLoss(anchor, positive, negative, { margin, swap, reduction });

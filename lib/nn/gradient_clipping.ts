@@ -2,7 +2,7 @@
  * Gradient clipping: the namespace `nn.utils`. Gradients are changed in place. Invariant: nothing is read back from a
  * tensor unless `errorIfNonfinite` requires it, so that a step that clips is one graph.
  */
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../tensor/checked.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
@@ -86,6 +86,7 @@ export function clipGradsWithNorm_(
   totalNorm: Tensor,
   options: LimitedOptions = {},
 ): void {
+  if (arguments.length > 4) refuseSurplus("clipGradsWithNorm_", 4, arguments);
   optionsOf("clipGradsWithNorm_", options, ["foreach"]);
   checkTensor(totalNorm, "clipGradsWithNorm_");
   noGrad(() => scale(gradientsOf(parameters), maxNorm, totalNorm));

@@ -5,7 +5,7 @@
 import { qr } from "../tensor/linalg.ts";
 import { DynError } from "../base/errors.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
-import { checkFunction, checkKind, refuseChoice } from "../base/checked_input.ts";
+import { checkFunction, checkKind, refuseChoice, refuseSurplus } from "../base/checked_input.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import { randn, randperm } from "../tensor/generated_functions.ts";
@@ -17,6 +17,7 @@ import { isInitSkipped, withoutInit } from "./init_skipping.ts";
 
 /** The inputs and outputs of a weight [outputs, inputs, ...kernel]. */
 export function fanInAndOut(tensor: Tensor): { fanIn: number; fanOut: number } {
+  if (arguments.length > 1) refuseSurplus("fanInAndOut", 1, arguments);
   checkTensor(tensor, "nn.init");
   const [outputs, inputs, ...kernel] = tensor.shape;
   if (outputs === undefined || inputs === undefined) {
@@ -105,11 +106,13 @@ export function constant_(
 
 /** Fills a tensor with 0, as `torch.nn.init.zeros_`. May be the callback of a list of parameters. */
 export function zeros_(tensor: Tensor): Tensor {
+  if (arguments.length > 1) refuseSurplus("zeros_", 1, arguments);
   return constant_(tensor, 0);
 }
 
 /** Fills a tensor with 1, as `torch.nn.init.ones_`. */
 export function ones_(tensor: Tensor): Tensor {
+  if (arguments.length > 1) refuseSurplus("ones_", 1, arguments);
   return constant_(tensor, 1);
 }
 
@@ -237,6 +240,7 @@ export function xavierNormal_(tensor: Tensor, ...given: GainArguments): Tensor {
 
 /** Ones on the diagonal of a matrix, zeros elsewhere. */
 export function eye_(tensor: Tensor): Tensor {
+  if (arguments.length > 1) refuseSurplus("eye_", 1, arguments);
   const [rows = 0, columns = 0] = shapeOf(tensor, [2]);
   return fill(tensor, (at) => Math.floor(at / columns) === at % columns && at < rows * columns ? 1 : 0);
 }

@@ -3,7 +3,7 @@
  * weights with a scale for each output. Invariant: a weight is its scale times the nearest integer from −127 to 127;
  * the float32 weight is not kept.
  */
-import { checkFunction, checkInstance } from "../base/checked_input.ts";
+import { checkFunction, checkInstance, refuseSurplus } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { linear } from "../tensor/generated_functions.ts";
@@ -28,6 +28,7 @@ export interface QuantizationConfig {
  * Compiled, weights are converted within the product.
  */
 export function int8WeightOnly(): QuantizationConfig {
+  if (arguments.length > 0) refuseSurplus("int8WeightOnly", 0, arguments);
   return { activations: "kept" };
 }
 
@@ -36,6 +37,7 @@ export function int8WeightOnly(): QuantizationConfig {
  * equal those of integer arithmetic, at the speed of floats.
  */
 export function int8DynamicActivationInt8Weight(): QuantizationConfig {
+  if (arguments.length > 0) refuseSurplus("int8DynamicActivationInt8Weight", 0, arguments);
   return { activations: "int8" };
 }
 
@@ -119,6 +121,7 @@ export function quantize_<M extends Module>(
   config: QuantizationConfig,
   filter: (module: Linear, name: string) => boolean = () => true,
 ): M {
+  if (arguments.length > 3) refuseSurplus("quantize_", 3, arguments);
   checkModule(model, "quantize_");
   checkFunction(filter, "that chooses layers as filter");
   if (model instanceof Linear) {

@@ -2,7 +2,7 @@
  * Automatic mixed precision for user-defined functions: the namespace `amp`, like `torch.amp`. The methods of a
  * `Function` run in the autocast region of its forward call. Invariant: backward chooses types as forward did.
  */
-import { checkFunction, checkOptions } from "../base/checked_input.ts";
+import { checkFunction, checkOptions, refuseSurplus } from "../base/checked_input.ts";
 import { type DType, isFloat } from "../base/dtype.ts";
 import { autocast, getAutocastDtype, isAutocastEnabled } from "../tensor/autocast.ts";
 import { isTensor } from "../tensor/tensor.ts";
@@ -40,6 +40,7 @@ export function customFwd<A extends readonly unknown[], R>(
   forward: (context: FunctionContext, ...args: A) => R,
   options: CustomForwardOptions = {},
 ): (context: FunctionContext, ...args: A) => R {
+  if (arguments.length > 2) refuseSurplus("customFwd", 2, arguments);
   checkFunction(forward, "as a forward of customFwd");
   checkOptions("customFwd", { deviceType: ["string"], castInputs: ["string", "object"] }, options);
   const { castInputs = null } = options;
@@ -64,6 +65,7 @@ export function customBwd<A extends readonly unknown[], R>(
   backward: (context: FunctionContext, ...grads: A) => R,
   options: Pick<CustomForwardOptions, "deviceType"> = {},
 ): (context: FunctionContext, ...grads: A) => R {
+  if (arguments.length > 2) refuseSurplus("customBwd", 2, arguments);
   checkFunction(backward, "as a backward of customBwd");
   checkOptions("customBwd", { deviceType: ["string"] }, options);
   return (context, ...grads) => {

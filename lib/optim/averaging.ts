@@ -3,7 +3,7 @@
  * learning-rate schedule: the namespace `optim.swaUtils`.
  */
 import { checkInteger, checkShare } from "../base/checked_numbers.ts";
-import { optionsOf, refuseArguments, refuseValue } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
@@ -20,6 +20,7 @@ export type AverageFunction = (average: Tensor, next: Tensor, count: Tensor) => 
 
 /** Equal averages: average + (next − average) / (count + 1). */
 export function getSwaAvgFn(): AverageFunction {
+  if (arguments.length > 0) refuseSurplus("getSwaAvgFn", 0, arguments);
   return (average, next, count) => average.add(next.sub(average).div(count.add(1)));
 }
 
@@ -128,8 +129,8 @@ export class AveragedModel<M extends Module = Module> extends Module {
  * Recomputes the running statistics of a model's batch normalisation over all batches, like
  * torch.optim.swa_utils.update_bn: if a batch is an array, its first element is the input.
  */
-export function updateBn(loader: Iterable<unknown>, model: Module, ...none: readonly never[]): void {
-  refuseArguments("updateBn after the model", none);
+export function updateBn(loader: Iterable<unknown>, model: Module): void {
+  if (arguments.length > 2) refuseSurplus("updateBn", 2, arguments);
   checkModule(model, "updateBn");
   const layers = model.modules().filter((each) =>
     each instanceof BatchNorm1d || each instanceof BatchNorm2d || each instanceof BatchNorm3d

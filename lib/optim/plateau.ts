@@ -3,7 +3,7 @@
  * determines the rates of the optimizer's groups.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { checkKind, checkOneOf, refuseArguments, refuseValue } from "../base/checked_input.ts";
+import { checkKind, checkOneOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -85,8 +85,8 @@ export class ReduceLROnPlateau {
   }
 
   /** Takes the metric, which may be a 0-d tensor; call it once per epoch. */
-  step(metric: number | { item(): number | bigint | boolean }, ...none: readonly never[]): void {
-    refuseArguments("step after the metric", none);
+  step(metric: number | { item(): number | bigint | boolean }): void {
+    if (arguments.length > 1) refuseSurplus("step", 1, arguments);
     const isNumber = typeof metric === "number";
     if (!isNumber && typeof metric?.item !== "function") {
       refuseValue("the number to watch in step(metric)", metric);

@@ -3,7 +3,7 @@
  * `torch.autocast`. Invariant: lib/ops/autocast.ts alone decides which calls are converted; conversions are ordinary
  * ops, so the tape and every mode see them.
  */
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import type { DType } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
@@ -51,6 +51,7 @@ export function autocastSettings(options: AutocastOptions | string): Required<Au
 
 /** Runs `body` with types chosen automatically (or not, with `enabled: false`), as `torch.autocast`. */
 export function autocast<R>(options: AutocastOptions | string, body: () => R): R {
+  if (arguments.length > 2) refuseSurplus("autocast", 2, arguments);
   const { dtype, enabled, cacheEnabled } = autocastSettings(options);
   const former = { region: ambient.autocast, caches: ambient.autocastCaches };
   ambient.autocast = enabled ? dtype : null;
@@ -68,11 +69,13 @@ export function autocast<R>(options: AutocastOptions | string, body: () => R): R
 
 /** Returns whether autocast is on. */
 export function isAutocastEnabled(_deviceType = "cpu"): boolean {
+  if (arguments.length > 1) refuseSurplus("isAutocastEnabled", 1, arguments);
   return ambient.autocast !== null;
 }
 
 /** The type of the region, or the default type. */
 export function getAutocastDtype(_deviceType = "cpu"): DType {
+  if (arguments.length > 1) refuseSurplus("getAutocastDtype", 1, arguments);
   return ambient.autocast ?? "bfloat16";
 }
 

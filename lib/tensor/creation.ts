@@ -3,7 +3,7 @@
  * Invariant: without a type, integers become int64 (the default type with requiresGrad), other numbers the default
  * type, booleans bool.
  */
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { oneLine } from "../base/console_text.ts";
 import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import { encodeElements, numberArray } from "../base/bfloat16.ts";
@@ -48,6 +48,7 @@ const OPTIONS = ["dtype", "device", "requiresGrad"] as const;
 
 /** A tensor with a copy of the data, as `torch.tensor`. */
 export function tensor(data: TensorData, options: TensorOptions = {}): Tensor {
+  if (arguments.length > 2) refuseSurplus("tensor", 2, arguments);
   return withRuntimeBuiltins(() => made(data, optionsOf("tensor", options, OPTIONS)));
 }
 
@@ -84,6 +85,7 @@ function pick(kind: DTypeCategory, requiresGrad = false): DType {
 
 /** The data as a tensor; a tensor that fits already is returned itself, as `torch.as_tensor`. */
 export function asTensor(data: TensorData, options: TensorOptions = {}): Tensor {
+  if (arguments.length > 2) refuseSurplus("asTensor", 2, arguments);
   withRuntimeBuiltins(() => optionsOf("asTensor", options, OPTIONS));
   if (!isTensor(data)) return tensor(data, options);
   return converted(ops, data, { dtype: options.dtype, device: options.device });
@@ -98,6 +100,7 @@ export function fromTypedArray(
   sizes?: readonly number[],
   options: TensorOptions = {},
 ): Tensor {
+  if (arguments.length > 3) refuseSurplus("fromTypedArray", 3, arguments);
   withRuntimeBuiltins(() => optionsOf("fromTypedArray", options, OPTIONS));
   const natural = dtypeOfArray(data) ?? "int32";
   if (!ArrayBuffer.isView(data)) {
@@ -115,6 +118,7 @@ export function fromTypedArray(
 
 /** A 0-d tensor, of the default type unless another is given or the number is complex, as `torch.scalar_tensor`. */
 export function scalarTensor(value: Element, options: TensorOptions = {}): Tensor {
+  if (arguments.length > 2) refuseSurplus("scalarTensor", 2, arguments);
   return tensor(value, typeof value === "object" ? options : { dtype: getDefaultDtype(), ...options });
 }
 

@@ -3,6 +3,7 @@
  * exists, and it is filled into the arguments of creation ops. Invariant: ops that take the device of another tensor
  * (`zerosLike`) are left alone; compiled graphs name devices explicitly.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import type { DeviceName } from "../loops/device.ts";
 import { isCreation } from "../ops/call.ts";
 import type { OpDefinition } from "../ops/definition.ts";
@@ -13,6 +14,7 @@ let chosen: DeviceName = "cpu";
 
 /** The device of new tensors whose creation names none, as `torch.get_default_device`. */
 export function defaultDevice(): DeviceName {
+  if (arguments.length > 0) refuseSurplus("getDefaultDevice", 0, arguments);
   return chosen;
 }
 
@@ -26,6 +28,7 @@ export function chooseDefaultDevice(name: DeviceName): void {
  * DynError for a device that is unknown or not initialised.
  */
 export function setDefaultDevice(name: DeviceName | null): void {
+  if (arguments.length > 1) refuseSurplus("setDefaultDevice", 1, arguments);
   chooseDefaultDevice(deviceNamed(name ?? "cpu").name);
 }
 

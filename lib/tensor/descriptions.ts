@@ -5,7 +5,13 @@
 import { checkInteger } from "../base/checked_numbers.ts";
 import { checkTensor } from "./checked.ts";
 import type { DType } from "../base/dtype.ts";
-import { checkFunction, checkInstance, checkKind, checkOptions } from "../base/checked_input.ts";
+import {
+  checkFunction,
+  checkInstance,
+  checkKind,
+  checkOptions,
+  refuseSurplus,
+} from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/console_text.ts";
 import { defineOwn } from "../base/own_builtins.ts";
@@ -204,6 +210,7 @@ export function emptyStrided(
   stride: readonly number[],
   options: TensorOptions = {},
 ): Tensor {
+  if (arguments.length > 3) refuseSurplus("emptyStrided", 3, arguments);
   for (const list of [size, stride]) checkKind(list, "a list", "emptyStrided");
   if (size.length !== stride.length) {
     throw new DynError(`Expected a stride for each of ${size.length} sizes but found ${stride.length}`);
@@ -215,6 +222,7 @@ export function emptyStrided(
 
 /** The free form of the method. */
 export function nonzeroStatic(input: Tensor, options: NonzeroStaticOptions): Tensor {
+  if (arguments.length > 2) refuseSurplus("nonzeroStatic", 2, arguments);
   checkOptions("nonzeroStatic", { size: ["number"], fillValue: ["number"] }, options ?? {});
   const { size, fillValue = -1 } = options ?? {};
   checkInteger("size of nonzeroStatic", size, 0);

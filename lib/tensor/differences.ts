@@ -2,7 +2,7 @@
  * Numerical derivatives of sampled functions along dimensions. Invariant: composed of ops, so that gradients reach
  * the samples and it can be captured.
  */
-import { checkKind, optionsOf } from "../base/checked_input.ts";
+import { checkKind, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { checkTensor } from "./checked.ts";
 import { DynError } from "../base/errors.ts";
 import { isDifferentiable, partType } from "../base/dtype.ts";
@@ -84,6 +84,7 @@ function unevenly(
  * than edgeOrder + 1 samples.
  */
 export function gradient(input: Tensor, options: GradientOptions = {}): Tensor[] {
+  if (arguments.length > 2) refuseSurplus("gradient", 2, arguments);
   checkTensor(input, "gradient");
   const { spacing = null, dim = null, edgeOrder = 1 } = optionsOf("gradient", options, [
       "spacing",

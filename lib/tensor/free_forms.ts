@@ -2,7 +2,7 @@
  * Free functions whose result is not a tensor, or that return as many tensors as they receive. Invariant: elements are
  * accessed only through ops.
  */
-import { checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { checkTensor } from "./checked.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { isComplexNumber } from "../base/complex.ts";
@@ -20,6 +20,7 @@ import type { Tolerances } from "./tensor_options.ts";
 
 /** Returns whether two tensors have the same shape and elements, like `torch.equal`. */
 export function equal(self: Tensor, other: Tensor): boolean {
+  if (arguments.length > 2) refuseSurplus("equal", 2, arguments);
   checkTensor(self, "equal");
   return self.equal(other);
 }
@@ -80,6 +81,7 @@ export const atleast3d: AtLeast = forms((x) => ops.atleast3d(x));
 
 /** Returns whether the elements of a tensor are complex numbers, like `torch.is_complex`. */
 export function isComplex(tensor: Tensor): boolean {
+  if (arguments.length > 1) refuseSurplus("isComplex", 1, arguments);
   checkTensor(tensor, "isComplex");
   return tensor.isComplex();
 }
@@ -93,6 +95,7 @@ function checkOperand(value: unknown, owner: string): void {
 
 /** The type to which two operands promote, as `torch.result_type`. */
 export function resultType(a: Tensor | Element, b: Tensor | Element): DType {
+  if (arguments.length > 2) refuseSurplus("resultType", 2, arguments);
   for (const each of [a, b]) checkOperand(each, "resultType");
   const real = [a, b].flatMap((each) => isComplexNumber(each) ? [] : [each]);
   return real.length === 2 ? resultTypeOf(real) : complexType(resultTypeOf(real));
@@ -100,18 +103,21 @@ export function resultType(a: Tensor | Element, b: Tensor | Element): DType {
 
 /** Number of elements, as `torch.numel`. */
 export function numel(input: Tensor): number {
+  if (arguments.length > 1) refuseSurplus("numel", 1, arguments);
   checkTensor(input, "numel");
   return input.numel();
 }
 
 /** Returns whether the type is a floating type, like `torch.is_floating_point`. */
 export function isFloatingPoint(input: Tensor): boolean {
+  if (arguments.length > 1) refuseSurplus("isFloatingPoint", 1, arguments);
   checkTensor(input, "isFloatingPoint");
   return input.isFloatingPoint();
 }
 
 /** Returns whether elements can be negative, like `torch.is_signed`. */
 export function isSigned(input: Tensor): boolean {
+  if (arguments.length > 1) refuseSurplus("isSigned", 1, arguments);
   checkTensor(input, "isSigned");
   return input.isSigned();
 }
@@ -120,30 +126,35 @@ export function isSigned(input: Tensor): boolean {
  * Returns whether the one element is not 0, like `torch.is_nonzero`. Throws DynError for another number of elements.
  */
 export function isNonzero(input: Tensor): boolean {
+  if (arguments.length > 1) refuseSurplus("isNonzero", 1, arguments);
   checkTensor(input, "isNonzero");
   return input.isNonzero();
 }
 
 /** Returns whether two tensors have the same shape, like `torch.is_same_size`. */
 export function isSameSize(input: Tensor, other: Tensor): boolean {
+  if (arguments.length > 2) refuseSurplus("isSameSize", 2, arguments);
   checkTensor(input, "isSameSize");
   return input.isSameSize(other);
 }
 
 /** A matrix transposed and conjugated, as the property `x.H`. */
 export function H(input: Tensor): Tensor {
+  if (arguments.length > 1) refuseSurplus("H", 1, arguments);
   checkTensor(input, "H");
   return input.H;
 }
 
 /** The last two dimensions exchanged and conjugated, as the property `x.mH`. */
 export function mH(input: Tensor): Tensor {
+  if (arguments.length > 1) refuseSurplus("mH", 1, arguments);
   checkTensor(input, "mH");
   return input.mH;
 }
 
 /** The last two dimensions exchanged and conjugated, as `torch.adjoint`. */
 export function adjoint(input: Tensor): Tensor {
+  if (arguments.length > 1) refuseSurplus("adjoint", 1, arguments);
   checkTensor(input, "adjoint");
   return input.mH;
 }
@@ -187,6 +198,7 @@ export function emptyPermuted(
   physicalLayout: readonly number[],
   options: TensorOptions = {},
 ): Tensor {
+  if (arguments.length > 3) refuseSurplus("emptyPermuted", 3, arguments);
   for (const list of [size, physicalLayout]) checkKind(list, "a list", "emptyPermuted");
   const { requiresGrad = false, ...place } = options, laid = physicalLayout.map((d) => size[d]);
   const isOrder = physicalLayout.length === size.length &&

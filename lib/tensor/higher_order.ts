@@ -4,7 +4,7 @@
  * nested in arrays and objects. Invariant: results are row-major and share memory with nothing; gradients flow
  * through the branches and iterations that ran.
  */
-import { checkFunction, checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
+import { checkFunction, checkKind, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError, invariant } from "../base/errors.ts";
 import { flatten, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
 import { runCond, runScan, runWhile } from "../graph/higher_order.ts";
@@ -25,6 +25,7 @@ export function cond<R extends Tensors, A extends readonly unknown[]>(
   falseFn: (...operands: A) => R,
   operands: A | readonly [] = [],
 ): R {
+  if (arguments.length > 4) refuseSurplus("cond", 4, arguments);
   for (const branch of [trueFn, falseFn]) checkFunction(branch, "as a branch of cond");
   checkKind(operands, "a list", "the operands of cond");
   const layout: { spec?: TreeSpec } = {};
@@ -46,6 +47,7 @@ export function whileLoop<C extends readonly Tensor[]>(
   bodyFn: (...carried: C) => readonly Tensor[],
   carried: C,
 ): C {
+  if (arguments.length > 3) refuseSurplus("whileLoop", 3, arguments);
   for (const part of [condFn, bodyFn]) checkFunction(part, "as condition and body of whileLoop");
   checkKind(carried, "a list", "the carried tensors of whileLoop");
   const leaves = runWhile(eagerRegions, carried, {
@@ -77,6 +79,7 @@ export function scan<C extends Tensors, X extends Tensors, Y extends Tensors>(
   xs: X,
   options: ScanOptions = {},
 ): [carry: C, ys: Y] {
+  if (arguments.length > 4) refuseSurplus("scan", 4, arguments);
   const { dim = 0, reverse = false } = optionsOf("scan", options, ["dim", "reverse"]);
   const toFront = (x: Tensor) => reverse ? ops.flip(ops.movedim(x, dim, 0), [0]) : ops.movedim(x, dim, 0);
   const toPlace = (y: Tensor) => ops.movedim(reverse ? ops.flip(y, [0]) : y, 0, dim);
@@ -90,6 +93,7 @@ export function scanRows<C extends Tensors, X extends Tensors, Y extends Tensors
   init: C,
   xs: X,
 ): [carry: C, ys: Y] {
+  if (arguments.length > 3) refuseSurplus("scanRows", 3, arguments);
   checkFunction(combineFn, "that combines the carry with a row");
   const start = flattened(init), over = flattened(xs);
   const layout: { spec?: TreeSpec } = {};
@@ -121,6 +125,7 @@ export function associativeScan<X extends Tensors>(
   dim: number,
   options: { readonly reverse?: boolean } = {},
 ): X {
+  if (arguments.length > 4) refuseSurplus("associativeScan", 4, arguments);
   checkFunction(combineFn, "that combines two rows");
   const { reverse = false } = optionsOf("associativeScan", options, ["reverse"]);
   const toFront = (x: Tensor) => reverse ? ops.flip(ops.movedim(x, dim, 0), [0]) : ops.movedim(x, dim, 0);

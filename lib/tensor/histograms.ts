@@ -2,7 +2,7 @@
  * Multidimensional histograms of points in the last dimension: counts or sums of weights, and edges. Invariant:
  * composed of ops, so that it can be captured.
  */
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { checkTensor } from "./checked.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "./eager.ts";
@@ -43,6 +43,7 @@ export function histogramdd(
   first: GridBins | HistogramddOptions,
   rest: HistogramddOptions = {},
 ): HistogramddResult {
+  if (arguments.length > 3) refuseSurplus("histogramdd", 3, arguments);
   checkTensor(input, "histogramdd");
   const options = optionsOf("histogramdd", isOptions(first) ? first : rest, HISTOGRAMDD),
     bins = isOptions(first) ? first.bins : first;

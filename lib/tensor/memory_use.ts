@@ -2,6 +2,7 @@
  * Memory use of tensors in bytes: `torch.cuda.memory_allocated` and its relatives, for every device. Invariant: the
  * numbers are the allocator's own; nothing is estimated.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { DeviceName, MemoryUse } from "../loops/device.ts";
 import { defaultDevice } from "./default_device.ts";
@@ -16,26 +17,31 @@ const useOf = (device: DeviceName | undefined): MemoryUse => deviceNamed(device 
  * `torch.cuda.memory_allocated`.
  */
 export function memoryAllocated(device?: DeviceName): number {
+  if (arguments.length > 1) refuseSurplus("memoryAllocated", 1, arguments);
   return useOf(device).allocated;
 }
 
 /** The bytes that the allocator holds: those of tensors, and those kept for later ones. As `torch.cuda.memory_reserved`. */
 export function memoryReserved(device?: DeviceName): number {
+  if (arguments.length > 1) refuseSurplus("memoryReserved", 1, arguments);
   return useOf(device).reserved;
 }
 
 /** The maximum of `memoryAllocated` since the start or `resetPeakMemoryStats`. As `torch.cuda.max_memory_allocated`. */
 export function maxMemoryAllocated(device?: DeviceName): number {
+  if (arguments.length > 1) refuseSurplus("maxMemoryAllocated", 1, arguments);
   return useOf(device).peakAllocated;
 }
 
 /** The maximum of `memoryReserved` since the start or `resetPeakMemoryStats`. As `torch.cuda.max_memory_reserved`. */
 export function maxMemoryReserved(device?: DeviceName): number {
+  if (arguments.length > 1) refuseSurplus("maxMemoryReserved", 1, arguments);
   return useOf(device).peakReserved;
 }
 
 /** Resets the peaks to the current use. As `torch.cuda.reset_peak_memory_stats`. */
 export function resetPeakMemoryStats(device?: DeviceName): void {
+  if (arguments.length > 1) refuseSurplus("resetPeakMemoryStats", 1, arguments);
   useOf(device).resetPeaks();
 }
 
@@ -44,6 +50,7 @@ export function resetPeakMemoryStats(device?: DeviceName): void {
  * needed only if other programs want the memory. As `torch.cuda.empty_cache`.
  */
 export function emptyCache(device?: DeviceName): void {
+  if (arguments.length > 1) refuseSurplus("emptyCache", 1, arguments);
   useOf(device).releaseUnused();
 }
 
@@ -53,6 +60,7 @@ export function emptyCache(device?: DeviceName): void {
  * Throws DynError for anything but a number of bytes. As `torch.cuda.set_per_process_memory_fraction`, in bytes.
  */
 export function setMemoryLimit(bytes: number | null, device?: DeviceName): void {
+  if (arguments.length > 2) refuseSurplus("setMemoryLimit", 2, arguments);
   if (bytes !== null && !(bytes > 0)) {
     throw new DynError(`Expected a positive number of bytes or null but found ${Deno.inspect(bytes)}`);
   }
@@ -61,6 +69,7 @@ export function setMemoryLimit(bytes: number | null, device?: DeviceName): void 
 
 /** The numbers of a device as a table. As `torch.cuda.memory_summary`. */
 export function memorySummary(device?: DeviceName): string {
+  if (arguments.length > 1) refuseSurplus("memorySummary", 1, arguments);
   const { allocated, reserved, peakAllocated, peakReserved, limit } = useOf(device);
   const rows = [
     [`memory of ${device ?? defaultDevice()}`, "now", "peak"],

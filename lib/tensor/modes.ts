@@ -3,6 +3,7 @@
  * execution. Invariant: every change is undone when its body ends, for promises when they settle; a mode never receives
  * its own calls.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { type RequiredFlag, requiredFlagOf } from "../base/arguments.ts";
 import { scoped } from "../base/scoped.ts";
 import type { AutocastType } from "../ops/autocast.ts";
@@ -53,6 +54,7 @@ export const ambient: Ambient = {
 
 /** Runs `body` with recording of gradients on or off. Throws DynError unless a boolean says which. */
 export function setGradEnabled<R>(enabled: RequiredFlag<"mode">, body: () => R): R {
+  if (arguments.length > 2) refuseSurplus("setGradEnabled", 2, arguments);
   const former = ambient.gradEnabled;
   ambient.gradEnabled = typeof enabled === "boolean"
     ? enabled
@@ -62,11 +64,13 @@ export function setGradEnabled<R>(enabled: RequiredFlag<"mode">, body: () => R):
 
 /** Runs `body` without recording gradients, as `torch.no_grad`. */
 export function noGrad<R>(body: () => R): R {
+  if (arguments.length > 1) refuseSurplus("noGrad", 1, arguments);
   return setGradEnabled(false, body);
 }
 
 /** Runs `body` recording gradients, as `torch.enable_grad`. */
 export function enableGrad<R>(body: () => R): R {
+  if (arguments.length > 1) refuseSurplus("enableGrad", 1, arguments);
   return setGradEnabled(true, body);
 }
 
@@ -110,11 +114,13 @@ export function sameModes(a: RegionModes, b: RegionModes): boolean {
 
 /** Returns whether gradients are recorded now. */
 export function isGradEnabled(): boolean {
+  if (arguments.length > 0) refuseSurplus("isGradEnabled", 0, arguments);
   return ambient.gradEnabled;
 }
 
 /** Runs `body` without recording gradients or views, as `torch.inference_mode`. */
 export function inferenceMode<R>(body: () => R): R {
+  if (arguments.length > 1) refuseSurplus("inferenceMode", 1, arguments);
   const { gradEnabled, inference } = ambient;
   ambient.gradEnabled = false;
   ambient.inference = true;
@@ -126,6 +132,7 @@ export function inferenceMode<R>(body: () => R): R {
 
 /** Returns whether inference mode is on. */
 export function isInferenceMode(): boolean {
+  if (arguments.length > 0) refuseSurplus("isInferenceMode", 0, arguments);
   return ambient.inference;
 }
 

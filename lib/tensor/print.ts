@@ -3,7 +3,7 @@
  * the ends of long dimensions. Invariant: the output equals PyTorch's with its default print options.
  */
 import type { Complex } from "../base/complex.ts";
-import { checkOneOf, optionsOf } from "../base/checked_input.ts";
+import { checkOneOf, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { type DType, getDefaultDtype, isComplex, isFloat, partType } from "../base/dtype.ts";
 
 /** Settings for printing tensors, like `torch.set_printoptions`. */
@@ -34,6 +34,7 @@ const printing: { options: PrintOptions } = { options: USUAL };
 
 /** Returns the current settings for printing tensors. */
 export function getPrintoptions(): PrintOptions {
+  if (arguments.length > 0) refuseSurplus("getPrintoptions", 0, arguments);
   return printing.options;
 }
 
@@ -41,6 +42,7 @@ export function getPrintoptions(): PrintOptions {
 export function setPrintoptions(
   given: Partial<PrintOptions> & { readonly profile?: "default" | "short" | "full" },
 ): void {
+  if (arguments.length > 1) refuseSurplus("setPrintoptions", 1, arguments);
   const { profile, ...options } = optionsOf("setPrintoptions", given, NAMES);
   if (profile !== undefined) checkOneOf("profile of setPrintoptions", profile, Object.keys(PROFILES));
   printing.options = { ...(profile ? PROFILES[profile] : printing.options), ...options };

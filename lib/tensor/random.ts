@@ -5,7 +5,7 @@
  */
 
 import { withRuntimeBuiltins } from "../base/own_builtins.ts";
-import { checkKind, refuseArguments, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
 import type { RandomSource } from "../ops/random_source.ts";
@@ -33,9 +33,9 @@ export class Generator implements RandomSource {
   }
 
   /** Restarts from a seed, an integer up to 2⁵³. Throws DynError for other values. */
-  manualSeed(seed: number, ...none: readonly never[]): this {
+  manualSeed(seed: number): this {
+    if (arguments.length > 1) refuseSurplus("manualSeed", 1, arguments);
     withRuntimeBuiltins(() => {
-      refuseArguments("manualSeed after the seed", none);
       if (!Number.isSafeInteger(seed)) refuseValue("an integer as a seed", seed);
     });
     this.#seed = seed;
@@ -119,22 +119,26 @@ export function keysAt(seed: number, offset: number): RandomKeys {
 export const defaultGenerator: Generator = new Generator();
 
 /** Seeds all random numbers, as `torch.manual_seed`. */
-export function manualSeed(seed: number, ...none: readonly never[]): Generator {
-  return withRuntimeBuiltins(() => defaultGenerator.manualSeed(seed, ...none));
+export function manualSeed(seed: number): Generator {
+  if (arguments.length > 1) refuseSurplus("manualSeed", 1, arguments);
+  return withRuntimeBuiltins(() => defaultGenerator.manualSeed(seed));
 }
 
 /** The seed in force. */
 export function initialSeed(): number {
+  if (arguments.length > 0) refuseSurplus("initialSeed", 0, arguments);
   return defaultGenerator.initialSeed();
 }
 
 /** The generator's state, to be restored with `setRngState`. */
 export function getRngState(): GeneratorState {
+  if (arguments.length > 0) refuseSurplus("getRngState", 0, arguments);
   return defaultGenerator.state;
 }
 
 /** Restores a state, so that the same random numbers follow. */
 export function setRngState(state: GeneratorState): void {
+  if (arguments.length > 1) refuseSurplus("setRngState", 1, arguments);
   defaultGenerator.state = state;
 }
 
@@ -156,6 +160,7 @@ export function drawnFrom<T>(generator: Generator | null, draw: () => T): T {
  * once that settles.
  */
 export function forkRng<R>(body: () => R): R {
+  if (arguments.length > 1) refuseSurplus("forkRng", 1, arguments);
   const before = defaultGenerator.state;
   return scoped(body, () => defaultGenerator.state = before);
 }

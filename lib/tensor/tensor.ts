@@ -4,7 +4,7 @@
  * elements only if they share storage.
  */
 import { type Flag, flagOf } from "../base/arguments.ts";
-import { checkFunction, checkInstance, refuseArguments } from "../base/checked_input.ts";
+import { checkFunction, checkInstance, refuseSurplus } from "../base/checked_input.ts";
 import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemSize } from "../base/dtype.ts";
 import { showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
@@ -213,8 +213,8 @@ export class Tensor {
   }
 
   /** Returns whether elements are in row-major order without gaps. */
-  isContiguous(...none: readonly never[]): boolean {
-    refuseArguments("isContiguous", none);
+  isContiguous(): boolean {
+    if (arguments.length > 0) refuseSurplus("isContiguous", 0, arguments);
     return this.layout.contiguous;
   }
 
@@ -335,8 +335,8 @@ export class Tensor {
   }
 
   /** Makes it a leaf without history, in place. Throws for views. */
-  detach_(...none: readonly never[]): this {
-    refuseArguments("detach_", none);
+  detach_(): this {
+    if (arguments.length > 0) refuseSurplus("detach_", 0, arguments);
     if (this.viewState !== null && !this.viewState.succeeds) {
       throw new DynError(
         "Expected a tensor with memory of its own for detach_ but found a view; use detach()",
@@ -461,8 +461,8 @@ export class Tensor {
   }
 
   /** Itself if its elements are in row-major order, else a row-major copy. */
-  contiguous(...none: readonly never[]): Tensor {
-    refuseArguments("contiguous", none);
+  contiguous(): Tensor {
+    if (arguments.length > 0) refuseSurplus("contiguous", 0, arguments);
     return this.layout.contiguous ? this : dispatch.instance.contiguous(this);
   }
 

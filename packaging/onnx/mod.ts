@@ -2,6 +2,7 @@
  * Exported programs as ONNX models. Invariant: an op without a counterpart in ONNX is refused by name; nothing is
  * left out.
  */
+import { refuseSurplus } from "../../lib/base/checked_input.ts";
 import { DynError } from "../../lib/base/errors.ts";
 import { writeFile } from "../../lib/data/safetensors.ts";
 import { ExportedProgram } from "../../lib/export/program.ts";
@@ -18,6 +19,7 @@ import { OnnxValue, Values } from "./values.ts";
  * `new_` followed by their names. Throws DynError for ops and types without a counterpart in ONNX.
  */
 export function saveOnnx(program: ExportedProgram, path: string | URL): void {
+  if (arguments.length > 2) refuseSurplus("saveOnnx", 2, arguments);
   writeFile(path, onnxBytes(program));
 }
 

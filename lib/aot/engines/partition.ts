@@ -3,7 +3,7 @@
  * them. Invariant: the parts, run in sequence, compute what the graph computes, with the same writes, aliasing and
  * random numbers.
  */
-import { checkFunction } from "../../base/checked_input.ts";
+import { checkFunction, refuseSurplus } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../../graph/backend.ts";
 import { takesGradients } from "../../graph/gradient_call.ts";
@@ -94,6 +94,7 @@ export class Partition {
  * ```
  */
 export function partition(gm: GraphModule, supports: Supports): Partition {
+  if (arguments.length > 2) refuseSurplus("partition", 2, arguments);
   if (!(gm instanceof GraphModule)) {
     throw new DynError(`Expected a graph module to cut but found ${typeof gm}`);
   }

@@ -2,7 +2,7 @@
  * Readers of the MNIST and CIFAR files, compressed or not: uint8 images and int64 labels. Invariant: the sizes in a
  * file's header match its contents. http://yann.lecun.com/exdb/mnist, https://www.cs.toronto.edu/~kriz/cifar.html
  */
-import { checkKind, optionsOf } from "../../base/checked_input.ts";
+import { checkKind, optionsOf, refuseSurplus } from "../../base/checked_input.ts";
 import { join } from "node:path";
 import { DynError } from "../../base/errors.ts";
 import { fromTypedArray } from "../../tensor/creation.ts";
@@ -19,6 +19,7 @@ export interface PartOptions {
 
 /** Reads an array of bytes in the format of MNIST's files. Throws DynError for other formats. */
 export function readIdx(source: Source): Tensor {
+  if (arguments.length > 1) refuseSurplus("readIdx", 1, arguments);
   const bytes = bytesOf(source), view = new DataView(bytes.buffer), name = nameOf(source);
   if (bytes.length < 4 || view.getUint16(0) !== 0 || bytes[2] !== 8) {
     throw new DynError(`Expected bytes in the format of MNIST's files but found ${name}`);
@@ -47,6 +48,7 @@ function fileIn(folder: string, names: readonly string[]): string {
 
 /** Reads MNIST, or a dataset in its format, from a folder with its four files: uint8 [N, 28, 28] and int64 [N]. */
 export function mnist(folder: string, options: PartOptions = {}): TensorDataset<readonly [Tensor, Tensor]> {
+  if (arguments.length > 2) refuseSurplus("mnist", 2, arguments);
   const part = optionsOf("mnist", options, ["train"]).train ?? true ? "train" : "t10k";
   const read = (kind: string, ndim: number) => {
     const name = `${part}-${kind}-idx${ndim}-ubyte`;
@@ -78,6 +80,7 @@ function cifar(paths: readonly string[], labels: number): TensorDataset<readonly
 
 /** Reads CIFAR-10 from the folder of its binary version: uint8 [N, 3, 32, 32] and int64 [N]. */
 export function cifar10(folder: string, options: PartOptions = {}): TensorDataset<readonly [Tensor, Tensor]> {
+  if (arguments.length > 2) refuseSurplus("cifar10", 2, arguments);
   const names = optionsOf("cifar10", options, ["train"]).train ?? true
     ? [1, 2, 3, 4, 5].map((k) => `data_batch_${k}.bin`)
     : ["test_batch.bin"];
@@ -89,6 +92,7 @@ export function cifar100(
   folder: string,
   options: PartOptions = {},
 ): TensorDataset<readonly [Tensor, Tensor]> {
+  if (arguments.length > 2) refuseSurplus("cifar100", 2, arguments);
   return cifar(
     [fileIn(folder, [optionsOf("cifar100", options, ["train"]).train ?? true ? "train.bin" : "test.bin"])],
     2,

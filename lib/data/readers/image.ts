@@ -3,6 +3,7 @@
  * `torchvision.io.read_image`. Invariant: pixels are unchanged, except that of 16-bit samples only the high eight
  * bits are kept.
  */
+import { refuseSurplus } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { fromTypedArray } from "../../tensor/creation.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
@@ -23,6 +24,7 @@ interface Samples {
 
 /** Reads an image. Throws DynError for formats other than PNG and JPEG. */
 export async function readImage(source: Source, mode: ImageMode = "unchanged"): Promise<Tensor> {
+  if (arguments.length > 2) refuseSurplus("readImage", 2, arguments);
   const bytes = bytesOf(source), samples = inMode(await decode(bytes, nameOf(source)), mode);
   const { width, height, channels, data } = samples;
   return fromTypedArray(data).reshape(height, width, channels).permute(2, 0, 1).contiguous();

@@ -2,6 +2,7 @@
  * NumPy's files of one array, like `numpy.load` and `numpy.save`. Invariant: files that are written here can be read
  * here and by NumPy. https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
  */
+import { refuseSurplus } from "../../base/checked_input.ts";
 import { checkTensor } from "../../tensor/checked.ts";
 import { concat } from "../../base/bytes.ts";
 import { type DType, hostArray, itemSize } from "../../base/dtype.ts";
@@ -28,6 +29,7 @@ const TYPES: Readonly<Record<string, DType>> = {
 
 /** Reads one array. Throws DynError for another format, an unsupported type, or the other byte order. */
 export function readNpy(source: Source): Tensor {
+  if (arguments.length > 1) refuseSurplus("readNpy", 1, arguments);
   const bytes = bytesOf(source), name = nameOf(source);
   if (!MAGIC.every((each, k) => bytes[k] === each)) {
     throw new DynError(`Expected an array that NumPy has saved but found ${name}`);
@@ -57,6 +59,7 @@ export function readNpy(source: Source): Tensor {
 
 /** Writes one array. Throws DynError for a type that NumPy lacks. */
 export function writeNpy(path: string, tensor: Tensor): void {
+  if (arguments.length > 2) refuseSurplus("writeNpy", 2, arguments);
   checkTensor(tensor, "writeNpy");
   const found = Object.entries(TYPES).find(([, dtype]) => dtype === tensor.dtype);
   if (!found) {

@@ -2,7 +2,7 @@
  * Tables of numbers and texts, from CSV (papaparse) or JSON lines: columns by name, numeric ones as tensors.
  * Invariant: a cell that is not a number is an error that names its line and column, never NaN.
  */
-import { checkKind, optionsOf, refuseChoice } from "../../base/checked_input.ts";
+import { checkKind, optionsOf, refuseChoice, refuseSurplus } from "../../base/checked_input.ts";
 import type { DType } from "../../base/dtype.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/tree.ts";
@@ -86,6 +86,7 @@ export class Table {
 
 /** Reads CSV. Throws DynError for lines with another number of cells than the first. */
 export async function readCsv(source: Source, options: CsvOptions = {}): Promise<Table> {
+  if (arguments.length > 2) refuseSurplus("readCsv", 2, arguments);
   const { header = true, delimiter = "" } = optionsOf("readCsv", options, ["header", "delimiter"]),
     parse = functionOf(await libraryOf(PAPAPARSE), "parse");
   const found: { data?: unknown } = Object(parse(textOf(source), { delimiter, skipEmptyLines: true }));
@@ -103,6 +104,7 @@ export async function readCsv(source: Source, options: CsvOptions = {}): Promise
 
 /** Reads one object per line, as `datasets` and chat models write them. Throws DynError for a line that is not one. */
 export function readJsonLines(source: Source): Record<string, unknown>[] {
+  if (arguments.length > 1) refuseSurplus("readJsonLines", 1, arguments);
   const lines = textOf(source).split("\n").map((text, k) => ({ text: text.trim(), line: k + 1 }));
   return lines.filter(({ text }) => text !== "").map(({ text, line }) => {
     const value = parsed(text, `line ${line} of ${nameOf(source)}`);

@@ -2,7 +2,7 @@
  * Tokenizers from the `tokenizer.json` that models are published with, through Hugging Face's library: texts to token
  * ids and back.
  */
-import { optionsOf } from "../../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../../base/checked_input.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { tensor } from "../../tensor/creation.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
@@ -77,6 +77,7 @@ export class Tokenizer {
 
 /** Reads a `tokenizer.json`. Throws DynError for other files. */
 export async function readTokenizer(source: Source): Promise<Tokenizer> {
+  if (arguments.length > 1) refuseSurplus("readTokenizer", 1, arguments);
   const library = await libraryOf(TOKENIZERS), made: unknown = Reflect.get(library, "Tokenizer");
   if (typeof made !== "function") throw new DynError("Expected a library with Tokenizer but found none");
   try {

@@ -3,7 +3,7 @@
  * `Symbol.for("Jupyter.display")`, which returns content by media type. Invariant: texts are escaped, never
  * interpreted as HTML; a tensor of any size shows at most some hundred elements.
  */
-import { checkKind, optionsOf } from "../../base/checked_input.ts";
+import { checkKind, optionsOf, refuseSurplus } from "../../base/checked_input.ts";
 import { checkTensor } from "../../tensor/checked.ts";
 import { isComplex } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
@@ -56,6 +56,7 @@ export interface DisplayImageOptions {
  * A tensor as an image: floats from 0 to 1, integers from 0 to 255. Throws DynError for tensors that are not images.
  */
 export function image(tensor: Tensor, options: DisplayImageOptions = {}): Displayed {
+  if (arguments.length > 2) refuseSurplus("image", 2, arguments);
   checkTensor(tensor, "image");
   const { dataformats = tensor.ndim === 2 ? "HW" : "CHW" } = optionsOf("image", options, ["dataformats"]);
   const pixels = pixelsOf(tensor, dataformats), { width, height } = pixels;
@@ -69,6 +70,7 @@ export function image(tensor: Tensor, options: DisplayImageOptions = {}): Displa
  * Curves over their steps, by name, as `curves({ train: losses, test: others })`. Throws DynError if there are none.
  */
 export function curves(series: Readonly<Record<string, ArrayLike<number> | Tensor>>): Displayed {
+  if (arguments.length > 1) refuseSurplus("curves", 1, arguments);
   checkKind(series, "an object", "curves");
   const lines = Object.entries(series).map(([name, values]) => {
     checkKind(values, "an object", `the curve ${name}`);

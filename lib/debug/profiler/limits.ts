@@ -2,6 +2,7 @@
  * Measures the limits of a device: bytes per second of a large copy, operations per second of a large matrix product.
  * Invariant: measured once in each process, counting kernels alone, in memory that is freed afterwards.
  */
+import { refuseSurplus } from "../../base/checked_input.ts";
 import { contiguousStrides } from "../../graph/meta.ts";
 import {
   type Device,
@@ -38,6 +39,7 @@ const measured = new Map<DeviceName, MachineLimits>();
  * available.
  */
 export function machineLimits(device: DeviceName): MachineLimits {
+  if (arguments.length > 1) refuseSurplus("machineLimits", 1, arguments);
   let found = measured.get(device);
   if (!found) measured.set(device, found = measure(deviceNamed(device)));
   return found;

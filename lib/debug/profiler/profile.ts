@@ -4,7 +4,7 @@
  * nothing outside the profile is recorded.
  */
 import { types } from "node:util";
-import { checkFunction, checkOptions } from "../../base/checked_input.ts";
+import { checkFunction, checkOptions, refuseSurplus } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { observed } from "../../base/observation.ts";
 import { showAsText } from "../../base/console_text.ts";
@@ -146,6 +146,7 @@ export function profile(
   program: (profile: Profile) => unknown,
   options: ProfileOptions = {},
 ): Profile | Promise<Profile> {
+  if (arguments.length > 2) refuseSurplus("profile", 2, arguments);
   checkFunction(program, "to profile");
   const made = new Profile(options);
   made.begin();
@@ -168,6 +169,7 @@ export function profile(
  * functions omit the span.
  */
 export function recordFunction<T>(name: string, body: () => T): T {
+  if (arguments.length > 2) refuseSurplus("recordFunction", 2, arguments);
   checkFunction(body, "to run");
   return observed.by === null ? body() : observed.by.span("user", name, body);
 }

@@ -2,7 +2,7 @@
  * Schedules of a profile, like `torch.profiler.schedule`: functions from a step's number to the action in that step.
  * Invariant: the last step of each cycle saves.
  */
-import { checkOptions } from "../../base/checked_input.ts";
+import { checkOptions, refuseSurplus } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 
 /** The action of a step: none; record and discard; record; record and save. */
@@ -29,6 +29,7 @@ const NUMBER = ["number"] as const;
 
 /** Creates a schedule of cycles. Throws DynError for negative or fractional numbers, or `active` below 1. */
 export function schedule(options: ScheduleOptions): Schedule {
+  if (arguments.length > 1) refuseSurplus("schedule", 1, arguments);
   checkOptions("schedule", {
     wait: NUMBER,
     warmup: NUMBER,

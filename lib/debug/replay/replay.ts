@@ -2,6 +2,7 @@
  * The runtime of execution records: makes the recorded call and sets the exit code. Invariant: a value that could not
  * be recorded throws on access and is never replaced by another.
  */
+import { refuseSurplus } from "../../base/checked_input.ts";
 import type { AnyFunction } from "../../base/arguments.ts";
 import { config, type ConfigPatch } from "../../base/config.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
@@ -28,6 +29,7 @@ export interface ReplayedCall {
 export async function replay(
   { error, ambientState, target, self, args, options }: ReplayedCall,
 ): Promise<void> {
+  if (arguments.length > 1) refuseSurplus("replay", 1, arguments);
   const { gradEnabled, generator, settings } = ambientState;
   defaultGenerator.state = generator;
   try {
@@ -47,6 +49,7 @@ export async function replay(
 
 /** Returns a placeholder for a value that could not be recorded. */
 export function missing(path: string, because: string): unknown {
+  if (arguments.length > 2) refuseSurplus("missing", 2, arguments);
   const fail = (): never => {
     throw new DynError(`Expected ${path} in the record but it could not be recorded: ${because}`);
   };
@@ -63,6 +66,7 @@ export function missing(path: string, because: string): unknown {
 
 /** Defines fields of an object, bypassing setters of its prototype. */
 export function fill(object: object, fields: object): void {
+  if (arguments.length > 2) refuseSurplus("fill", 2, arguments);
   for (const key of Reflect.ownKeys(fields)) {
     Object.defineProperty(object, key, {
       value: Reflect.get(fields, key),

@@ -3,6 +3,7 @@
  * script.ts writes and users may edit, tries it and sets the exit code. Invariant: `run` reports whether the case still
  * fails as described; under `dyn minify` it passes the case on instead.
  */
+import { refuseSurplus } from "../../base/checked_input.ts";
 import { encodeElements, numberArray } from "../../base/bfloat16.ts";
 import { type DType, type HostArray, isDType, itemSize } from "../../base/dtype.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
@@ -98,6 +99,7 @@ export interface ReproDescription {
 
 /** Loads the tensors of a file beside the program. */
 export function load(url: URL): Readonly<Record<string, Tensor>> {
+  if (arguments.length > 1) refuseSurplus("load", 1, arguments);
   return loadTensors(url);
 }
 
@@ -120,6 +122,7 @@ export async function caseDescribedBy(
 
 /** Tries a repro, prints the outcome, and sets the exit code: 1 as long as it fails as described. */
 export function run(description: ReproDescription): void {
+  if (arguments.length > 1) refuseSurplus("run", 1, arguments);
   const { fault: described } = description;
   const fault: Fault = described.kind === "accuracy" ? { ...described, text: "" } : described;
   const found = caseOfDescription(description);
@@ -229,6 +232,7 @@ function sizeOf(input: Argument, part?: "shape" | "stride" | "offset", dim = 0):
 
 /** Creates tensors with the described memory, by name. */
 export function tensors(described: Readonly<Record<string, ReproTensor>>): Record<string, Tensor> {
+  if (arguments.length > 1) refuseSurplus("tensors", 1, arguments);
   const made = makeInputs(described);
   return Object.fromEntries([...made].flatMap(([name, value]) => isTensor(value) ? [[name, value]] : []));
 }

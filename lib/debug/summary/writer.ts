@@ -4,13 +4,7 @@
  */
 import { environmentVariable } from "../../base/permissions.ts";
 import { hparamContents, type Hyperparameter } from "./hparams.ts";
-import {
-  checkKind,
-  checkOptions,
-  optionsOf,
-  refuseArguments,
-  refuseValue,
-} from "../../base/checked_input.ts";
+import { checkKind, checkOptions, optionsOf, refuseSurplus, refuseValue } from "../../base/checked_input.ts";
 import { join } from "node:path";
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { Module } from "../../nn/module.ts";
@@ -104,8 +98,8 @@ export class Writer {
    * Adds a number. The default step is one more than the tag's last. Throws DynError for tensors with more than one
    * element.
    */
-  addScalar(tag: string, value: number | Tensor, globalStep?: number, ...none: readonly never[]): void {
-    refuseArguments("addScalar after the step", none);
+  addScalar(tag: string, value: number | Tensor, globalStep?: number): void {
+    if (arguments.length > 3) refuseSurplus("addScalar", 3, arguments);
     const number = isTensor(value) ? Number(value.item()) : value;
     if (typeof number !== "number") {
       refuseValue(`a number for the scalar ${tag}`, number);
@@ -118,9 +112,8 @@ export class Writer {
     mainTag: string,
     values: Readonly<Record<string, number | Tensor>>,
     globalStep?: number,
-    ...none: readonly never[]
   ): void {
-    refuseArguments("addScalars after the step", none);
+    if (arguments.length > 3) refuseSurplus("addScalars", 3, arguments);
     for (const [name, value] of Object.entries(values)) {
       this.addScalar(`${mainTag}/${name}`, value, globalStep);
     }
@@ -131,9 +124,8 @@ export class Writer {
     tag: string,
     values: Tensor | ArrayLike<number>,
     globalStep?: number,
-    ...none: readonly never[]
   ): void {
-    refuseArguments("addHistogram after the step", none);
+    if (arguments.length > 3) refuseSurplus("addHistogram", 3, arguments);
     const numbers = isTensor(values) ? Float64Array.from(readElements(values), Number) : values;
     this.#add(tag, { kind: "histogram", histogram: histogramOf(numbers) }, globalStep);
   }
@@ -154,8 +146,8 @@ export class Writer {
   }
 
   /** Adds a text, which may be Markdown. */
-  addText(tag: string, text: string, globalStep?: number, ...none: readonly never[]): void {
-    refuseArguments("addText after the step", none);
+  addText(tag: string, text: string, globalStep?: number): void {
+    if (arguments.length > 3) refuseSurplus("addText", 3, arguments);
     this.#add(tag, { kind: "text", text }, globalStep);
   }
 

@@ -4,7 +4,7 @@
  */
 import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
-import { checkFunction, checkOneOf, checkOptions } from "../../base/checked_input.ts";
+import { checkFunction, checkOneOf, checkOptions, refuseSurplus } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import type { GraphBackend } from "../../graph/backend.ts";
 import { lookupBackend } from "../../graph/backends.ts";
@@ -87,6 +87,7 @@ export interface StanceChange extends Disposable {
  * Changes the stance. Throws DynError for one that does not exist, or for a backend with a stance other than "default".
  */
 export function setStance(stance: Stance, options: StanceOptions = {}): StanceChange {
+  if (arguments.length > 2) refuseSurplus("setStance", 2, arguments);
   checkOneOf("the stance", stance, STANCES);
   checkOptions("setStance", {
     forceBackend: ["string", "function"],

@@ -2,6 +2,7 @@
  * Conditions that a program asserts, so that the compiler can rely on them. Invariant: compiled or not, a call whose
  * condition is false throws the same error.
  */
+import { refuseSurplus } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { relyOn } from "../trace/graph_numbers.ts";
@@ -13,6 +14,7 @@ import { UNDEFINED, type Value } from "../variables/value.ts";
  * known to satisfy it from there on. `message` says what was expected. Throws DynError if the condition is false.
  */
 export function check(condition: boolean, message?: string | (() => string)): void {
+  if (arguments.length > 2) refuseSurplus("check", 2, arguments);
   if (condition) return;
   const text = typeof message === "function" ? message() : message;
   throw new DynError(text ?? "Expected a condition that holds but found one that does not");

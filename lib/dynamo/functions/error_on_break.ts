@@ -2,7 +2,7 @@
  * Regions of a program in which a graph break is an error. Invariant: the innermost region applies, also in code that
  * resumes after a break; `fullgraph` overrides all of them.
  */
-import { checkFunction } from "../../base/checked_input.ts";
+import { checkFunction, refuseSurplus } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { scoped } from "../../base/scoped.ts";
 import type { BuiltinModel, Frame } from "../trace/interpreter.ts";
@@ -20,6 +20,7 @@ let inForce = false;
  * Unlike with `fullgraph`, breaks outside the region are allowed, so that there may be several graphs.
  */
 export function errorOnGraphBreak<R>(enabled: boolean, body: () => R): R {
+  if (arguments.length > 2) refuseSurplus("errorOnGraphBreak", 2, arguments);
   if (typeof enabled !== "boolean") {
     throw new DynError(`Expected a boolean, whether breaks are errors, but found ${Deno.inspect(enabled)}`);
   }

@@ -287,7 +287,10 @@ function marked(fn: object): BuiltinModel | undefined {
     case "disabled":
       return () => breakGraph("disabled", `${functionLabel(fn)}${mark.reason && `, ${mark.reason}`}`);
     case "answers":
-      return () => constant(mark.answer());
+      return (_m, { args }) =>
+        typeof fn === "function" && args.length > fn.length
+          ? breakGraph("throws", functionLabel(fn))
+          : constant(mark.answer());
     case "ruled":
       return (m, request) => {
         const callee = m.wrapper.known(mark.original, functionLabel(mark.original));

@@ -4,7 +4,7 @@
  */
 import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
-import { checkFunction, checkOptions } from "../../base/checked_input.ts";
+import { checkFunction, checkOptions, refuseSurplus } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { canReadElements } from "../../tensor/tensor.ts";
 import type { FrameRules } from "./frame_rules.ts";
@@ -58,16 +58,20 @@ export function isDescribed({ kind }: FunctionMark): boolean {
 
 /** Returns whether code is being traced: false whenever it really runs. The tracer replaces calls by true. */
 export function isCompiling(): boolean {
+  if (arguments.length > 0) refuseSurplus("isCompiling", 0, arguments);
   return false;
 }
 
 markFunction(isCompiling, { kind: "answers", answer: () => true });
 
 /** Breaks the graph at its call in compiled code, as `torch._dynamo.graph_break`; elsewhere it does nothing. */
-export function graphBreak(_msg: string = ""): void {}
+export function graphBreak(_msg: string = ""): void {
+  if (arguments.length > 1) refuseSurplus("graphBreak", 1, arguments);
+}
 
 /** Like `isCompiling`, under the name of `torch.compiler`, where other tracers exist. */
 export function isDynamoCompiling(): boolean {
+  if (arguments.length > 0) refuseSurplus("isDynamoCompiling", 0, arguments);
   return false;
 }
 
@@ -90,6 +94,7 @@ export function whileExporting<R>(body: () => R): R {
 
 /** Returns whether a program is being exported: true in code that `compiler.export` traces. */
 export function isExporting(): boolean {
+  if (arguments.length > 0) refuseSurplus("isExporting", 0, arguments);
   return false;
 }
 
@@ -111,6 +116,7 @@ export function disable<F extends (...args: never[]) => unknown>(
   fn: F,
   options: DisableOptions = {},
 ): F {
+  if (arguments.length > 2) refuseSurplus("disable", 2, arguments);
   checkFunction(fn, "to disable");
   checkOptions("disable", { reason: ["string"], recursive: ["boolean"] }, options);
   const { reason = "", recursive = true } = options;
@@ -126,6 +132,7 @@ export function disable<F extends (...args: never[]) => unknown>(
  * uncompiled.
  */
 export function disableNestedGraphBreaks<F extends (...args: never[]) => unknown>(fn: F): F {
+  if (arguments.length > 1) refuseSurplus("disableNestedGraphBreaks", 1, arguments);
   checkFunction(fn, "to capture as a whole");
   return wrapped(fn, { kind: "ruled", original: fn, rules: { breaksOutside: true } });
 }
@@ -158,6 +165,7 @@ export function substituteInGraph<F extends AnyFunction>(
   substitute: F,
   options: SubstituteOptions = {},
 ): F {
+  if (arguments.length > 3) refuseSurplus("substituteInGraph", 3, arguments);
   checkFunction(original, "to substitute");
   checkFunction(substitute, "in the place of another one");
   checkOptions("substituteInGraph", { skipSignatureCheck: ["boolean"] }, options);
@@ -176,6 +184,7 @@ export function substituteInGraph<F extends AnyFunction>(
 
 /** Turns calls of the function into single nodes of the graph; it must be a pure function of tensors and constants. */
 export function allowInGraph<F extends (...args: never[]) => unknown>(fn: F): F {
+  if (arguments.length > 1) refuseSurplus("allowInGraph", 1, arguments);
   checkFunction(fn, "to allow in graphs");
   markFunction(fn, { kind: "inGraph" });
   return fn;
@@ -188,6 +197,7 @@ export function allowInGraph<F extends (...args: never[]) => unknown>(fn: F): F 
  * them), and other values that it reads count as constants. If it reads elements of tensors, the graph breaks.
  */
 export function nonstrictTrace<F extends (...args: never[]) => unknown>(fn: F): F {
+  if (arguments.length > 1) refuseSurplus("nonstrictTrace", 1, arguments);
   checkFunction(fn, "to run while tracing");
   markFunction(fn, { kind: "nonstrict" });
   return fn;
@@ -195,6 +205,7 @@ export function nonstrictTrace<F extends (...args: never[]) => unknown>(fn: F): 
 
 /** Calls the function once while tracing; its result is a constant of the graph. */
 export function assumeConstantResult<F extends (...args: never[]) => unknown>(fn: F): F {
+  if (arguments.length > 1) refuseSurplus("assumeConstantResult", 1, arguments);
   checkFunction(fn, "with a constant result");
   markFunction(fn, { kind: "constant" });
   return fn;

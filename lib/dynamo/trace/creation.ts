@@ -35,7 +35,7 @@ import { refusing, tracedOps } from "./traced_ops.ts";
 /** Adds the models. */
 export function addCreation(table: ModelTable): void {
   const model = (maker: Maker) => {
-    table.call(maker, (m, { args: [data = UNDEFINED, options] }) => create(m, maker, { data, options }));
+    table.call(maker, (m, { args: [data = UNDEFINED, options] }) => create(m, maker, { data, options }), 2);
   };
   model(tensor);
   model(asTensor);
@@ -45,6 +45,7 @@ export function addCreation(table: ModelTable): void {
       const flat = create(m, flatTensor, { data, options });
       return sizes === UNDEFINED ? flat : callOp(m, m.opNamed("reshape"), [flat, sizes], false);
     },
+    3,
   );
   table.call(
     scalarTensor,
@@ -54,6 +55,7 @@ export function addCreation(table: ModelTable): void {
         (value, chosen) => typeof value === "object" ? tensor(value, chosen) : scalarTensor(value, chosen),
         { data, options },
       ),
+    2,
   );
 }
 

@@ -141,7 +141,7 @@ const regions = new WeakMap<Symbols, Program[]>();
 const region: Codec<Pick<RegionOp, "program" | "rows">> = {
   write({ program, rows }, symbols): Plain {
     const known = regions.get(symbols) ?? [], at = known.indexOf(program);
-    const runs = rows === undefined ? {} : { rows };
+    const runs: Readonly<Record<string, Plain>> = rows === undefined ? {} : { rows };
     if (at >= 0) return { at, ...runs };
     const form = wholeProgram.write(program, symbols);
     known.push(program);

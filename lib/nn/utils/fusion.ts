@@ -2,7 +2,7 @@
  * Folds batch norms into the preceding layer, like `torch.nn.utils.fusion`: a new layer computes the same as both in
  * evaluation mode. Invariant: the given layers are unchanged.
  */
-import { refuseArguments } from "../../base/checked_input.ts";
+import { refuseSurplus } from "../../base/checked_input.ts";
 import { checkTensor } from "../../tensor/checked.ts";
 import { checkModule } from "../module.ts";
 import { DynError } from "../../base/errors.ts";
@@ -22,8 +22,8 @@ export type Convolution = Conv1d | Conv2d | Conv3d | ConvTranspose1d | ConvTrans
 export type BatchNorm = BatchNorm1d | BatchNorm2d | BatchNorm3d;
 
 /** A convolution equivalent to `conv` followed by `bn` in evaluation mode, as `torch.nn.utils.fuse_conv_bn_eval`. */
-export function fuseConvBnEval<C extends Convolution>(conv: C, bn: BatchNorm, ...none: readonly never[]): C {
-  refuseArguments("fuseConvBnEval after both layers", none);
+export function fuseConvBnEval<C extends Convolution>(conv: C, bn: BatchNorm): C {
+  if (arguments.length > 2) refuseSurplus("fuseConvBnEval", 2, arguments);
   checkModule(conv, "fuseConvBnEval");
   const { weight, groups } = conv;
   if (!isTransposed(conv)) return fused(conv, bn, (factor) => ofOutputs(factor, weight));
@@ -39,6 +39,7 @@ export function fuseConvBnEval<C extends Convolution>(conv: C, bn: BatchNorm, ..
  * A linear layer equivalent to `linear` followed by `bn` in evaluation mode, as `torch.nn.utils.fuse_linear_bn_eval`.
  */
 export function fuseLinearBnEval(linear: Linear, bn: BatchNorm): Linear {
+  if (arguments.length > 2) refuseSurplus("fuseLinearBnEval", 2, arguments);
   return fused(linear, bn, (factor) => factor.unsqueeze(-1));
 }
 
@@ -91,6 +92,7 @@ export function fuseConvBnWeights(
   bnB: Tensor | null,
   transpose: boolean = false,
 ): [Parameter, Parameter] {
+  if (arguments.length > 8) refuseSurplus("fuseConvBnWeights", 8, arguments);
   const running = { mean: bnRm, variance: bnRv, eps: bnEps, weight: bnW, bias: bnB };
   const shaped = (factor: Tensor) =>
     transpose ? ofOutputs(factor, convW).transpose(0, 1) : ofOutputs(factor, convW);
@@ -108,6 +110,7 @@ export function fuseLinearBnWeights(
   bnW: Tensor | null,
   bnB: Tensor | null,
 ): [Parameter, Parameter] {
+  if (arguments.length > 7) refuseSurplus("fuseLinearBnWeights", 7, arguments);
   return fuseConvBnWeights(linearW, linearB, bnRm, bnRv, bnEps, bnW, bnB);
 }
 

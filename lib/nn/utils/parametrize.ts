@@ -3,7 +3,7 @@
  * modules compute a tensor of a module when it is read. Invariant: the originals are parameters
  * `parametrizations.<name>.original` of the module, so that they are trained and saved instead of the tensor.
  */
-import { checkFunction, optionsOf } from "../../base/checked_input.ts";
+import { checkFunction, optionsOf, refuseSurplus } from "../../base/checked_input.ts";
 import { checkTensor } from "../../tensor/checked.ts";
 import { DynError } from "../../base/errors.ts";
 import { noGrad } from "../../tensor/modes.ts";
@@ -112,6 +112,7 @@ function listOf(module: Module, name: string): ParametrizationList | undefined {
 
 /** Returns whether a tensor of a module, or any of them, is parametrized. */
 export function isParametrized(module: Module, tensorName: string | null = null): boolean {
+  if (arguments.length > 2) refuseSurplus("isParametrized", 2, arguments);
   checkModule(module, "isParametrized");
   const all: unknown = Reflect.get(module, "parametrizations");
   if (!(all instanceof Parametrizations)) return false;
@@ -120,6 +121,7 @@ export function isParametrized(module: Module, tensorName: string | null = null)
 
 /** The class of a module without parametrizations, as `type_before_parametrizations`. */
 export function typeBeforeParametrizations(module: Module): unknown {
+  if (arguments.length > 1) refuseSurplus("typeBeforeParametrizations", 1, arguments);
   checkModule(module, "typeBeforeParametrizations");
   return module.constructor;
 }
@@ -140,6 +142,7 @@ export function registerParametrization<M extends Module>(
   parametrization: Parametrization,
   options: ParametrizeOptions = {},
 ): M {
+  if (arguments.length > 4) refuseSurplus("registerParametrization", 4, arguments);
   const { unsafe = false } = optionsOf("registerParametrization", options, ["unsafe"]);
   checkModule(module, "registerParametrization");
   checkModule(parametrization, "the parametrization");
@@ -201,6 +204,7 @@ export function removeParametrizations<M extends Module>(
   tensorName: string,
   leaveParametrized = true,
 ): M {
+  if (arguments.length > 3) refuseSurplus("removeParametrizations", 3, arguments);
   const list = listOf(module, tensorName), [original, ...others] = list?.tensors() ?? [];
   if (!list || !original) throw new DynError(`Expected a parametrization of ${tensorName} but found none`);
   if (!leaveParametrized && others.length > 0) {
@@ -221,6 +225,7 @@ export function removeParametrizations<M extends Module>(
 
 /** Calls `run`, computing each parametrized tensor at most once. */
 export function cached<T>(run: () => T): T {
+  if (arguments.length > 1) refuseSurplus("cached", 1, arguments);
   checkFunction(run, "to run");
   const before = CACHE.values;
   CACHE.values = before ?? new Map();

@@ -4,7 +4,7 @@
  * (`weight_orig`, `weight_mask`), and pruned elements stay pruned when more are pruned later.
  */
 import { type Arguments, argumentsOf } from "../../base/arguments.ts";
-import { checkFunction, checkKind, optionsOf } from "../../base/checked_input.ts";
+import { checkFunction, checkKind, optionsOf, refuseSurplus } from "../../base/checked_input.ts";
 import { checkModule, type Module } from "../module.ts";
 import { DynError } from "../../base/errors.ts";
 import { cat, norm, onesLike, rand, randLike, topk } from "../../tensor/generated_functions.ts";
@@ -286,6 +286,7 @@ export function globalUnstructured(
     readonly importanceScores?: readonly (Tensor | null)[];
   },
 ): void {
+  if (arguments.length > 3) refuseSurplus("globalUnstructured", 3, arguments);
   const { amount, importanceScores = [] } = optionsOf("globalUnstructured", options, [
     "amount",
     "importanceScores",
@@ -335,6 +336,7 @@ export function remove<M extends Module>(module: M, ...given: PruningArguments<[
 
 /** Returns whether any tensor of a module or its submodules is pruned. */
 export function isPruned(module: Module): boolean {
+  if (arguments.length > 1) refuseSurplus("isPruned", 1, arguments);
   checkModule(module, "isPruned");
   return module.modules().some((each) =>
     [...each.registeredHooks?.before.values() ?? []].some(({ hook }) => PRUNING.has(hook))

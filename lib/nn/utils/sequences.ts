@@ -2,7 +2,7 @@
  * Sequences of different lengths: the namespace `nn.utils.rnn`, like torch.nn.utils.rnn. They are packed by time step
  * for recurrent layers, and padded again.
  */
-import { checkKind, optionsOf, refuseValue } from "../../base/checked_input.ts";
+import { checkKind, optionsOf, refuseSurplus, refuseValue } from "../../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../../tensor/checked.ts";
 import { DynError } from "../../base/errors.ts";
 import { type Trailing, trailing } from "../../base/arguments.ts";
@@ -48,6 +48,7 @@ function inverseOf(order: readonly number[]): number[] {
 
 /** Permutes a dimension. */
 export function reordered(x: Tensor, order: readonly number[] | null, dim: number): Tensor {
+  if (arguments.length > 3) refuseSurplus("reordered", 3, arguments);
   checkTensor(x, "reordered");
   if (order !== null) checkKind(order, "a list", "the order of rows");
   return order === null ? x : x.indexSelect(dim, tensor([...order], { dtype: "int64", device: x.device }));
@@ -186,6 +187,7 @@ export function unpadSequence(
   lengths: Tensor | readonly number[],
   options: Pick<PackOptions, "batchFirst"> = {},
 ): Tensor[] {
+  if (arguments.length > 3) refuseSurplus("unpadSequence", 3, arguments);
   checkTensor(padded, "unpadSequence");
   const { batchFirst = false } = optionsOf("unpadSequence", options, ["batchFirst"]);
   const rows = batchFirst ? padded : padded.transpose(0, 1), given = numbersOf(lengths);
@@ -203,6 +205,7 @@ export function packSequence(
   sequences: readonly Tensor[],
   options: Pick<PackOptions, "enforceSorted"> = {},
 ): PackedSequence {
+  if (arguments.length > 2) refuseSurplus("packSequence", 2, arguments);
   const { enforceSorted = true } = optionsOf("packSequence", options, ["enforceSorted"]);
   return packPaddedSequence(padSequence(sequences), sequences.map((each) => each.shape[0] ?? 0), {
     enforceSorted,
@@ -211,12 +214,14 @@ export function packSequence(
 
 /** Unpacks the sequences in the order of the batch, as `torch.nn.utils.rnn.unpack_sequence`. */
 export function unpackSequence(packed: PackedSequence): Tensor[] {
+  if (arguments.length > 1) refuseSurplus("unpackSequence", 1, arguments);
   const [padded, lengths] = padPackedSequence(packed, { batchFirst: true });
   return unpadSequence(padded, lengths, { batchFirst: true });
 }
 
 /** Returns the inverse of a permutation, or null for null, like `torch.nn.utils.rnn.invert_permutation`. */
 export function invertPermutation(permutation: Tensor | null): Tensor | null {
+  if (arguments.length > 1) refuseSurplus("invertPermutation", 1, arguments);
   if (permutation === null) return null;
   checkTensor(permutation, "invertPermutation");
   return permutation.argsort();

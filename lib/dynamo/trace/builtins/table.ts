@@ -6,6 +6,7 @@ import { breakGraph } from "../../break_reasons.ts";
 import { isReplaced } from "../../../base/own_builtins.ts";
 import type { ConstructorModel } from "../calls.ts";
 import type { BuiltinModel } from "../interpreter.ts";
+import { functionLabel } from "../../variables/wrap.ts";
 
 /** Registers and looks up models. */
 export class ModelTable {
@@ -31,9 +32,15 @@ export class ModelTable {
     if (typeof fn === "function") this.#models.set(fn, model);
   }
 
-  /** A function itself. */
-  call(fn: object, model: BuiltinModel): void {
-    this.#models.set(fn, model);
+  /** A function itself. Calls with more than `most` arguments, which it refuses, are left to it. */
+  call(fn: object, model: BuiltinModel, most: number = Infinity): void {
+    this.#models.set(
+      fn,
+      most === Infinity ? model : (m, request) => {
+        if (request.args.length > most) breakGraph("throws", functionLabel(fn));
+        return model(m, request);
+      },
+    );
   }
 
   /** `new` of a builtin class. */
