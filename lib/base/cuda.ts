@@ -2,9 +2,9 @@
  * The namespace `cuda`, for programs that query CUDA before they choose a device. Invariant: there are no such
  * devices; GPUs of every vendor are "webgpu".
  */
+import { refuseSurplus } from "./checked_input.ts";
 
 /** Returns whether there is a CUDA device: always false. */
-import { refuseSurplus } from "./checked_input.ts";
 export function isAvailable(): boolean {
   if (arguments.length > 0) refuseSurplus("isAvailable", 0, arguments);
   return false;

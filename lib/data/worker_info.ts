@@ -1,7 +1,7 @@
 /** Identifies the loader worker that runs in this thread, for datasets. */
+import { refuseSurplus } from "../base/checked_input.ts";
 
 /** Information about a worker for its dataset, like `torch.utils.data.get_worker_info`. */
-import { refuseSurplus } from "../base/checked_input.ts";
 export interface WorkerInfo {
   /** From 0. */
   readonly id: number;
