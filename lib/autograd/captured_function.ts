@@ -32,7 +32,7 @@ interface TracedCall {
   readonly results: readonly Tensor[];
   /** Arguments that forward has written to. */
   readonly written: readonly Tensor[];
-  /** The tensors that its gradient may read: its arguments, and those that it has saved. */
+  /** The tensors that its gradient may read: those that it has saved. */
   readonly kept: readonly Tensor[];
   /** Whether gradients that do not arrive are passed as null. */
   readonly isPartial: boolean;
@@ -54,7 +54,7 @@ export function applyRecorded(this: FunctionClass, ...args: readonly unknown[]):
     inputs: args.filter(isTensor).filter((each) => each.requiresGrad),
     results: recorded,
     written: [...dirty],
-    kept: [...args.filter(isTensor), ...FunctionContext.savedBy(context)],
+    kept: FunctionContext.savedBy(context),
     isPartial: !materialize,
     isTransposed: this.jvp === CustomFunction.jvp,
   };

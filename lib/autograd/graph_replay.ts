@@ -6,7 +6,7 @@
  */
 import { DynError, InternalError, invariant } from "../base/errors.ts";
 import { mapTree } from "../base/tree.ts";
-import { customGradientOf } from "../graph/custom_gradient.ts";
+import { CUSTOM_GRADIENT, customGradientOf } from "../graph/custom_gradient.ts";
 import { type GradientCall, gradientCallOf, takesGradients } from "../graph/gradient_call.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import { isContiguous, type TensorMeta } from "../graph/meta.ts";
@@ -158,7 +158,7 @@ export class GraphReplay {
       this.#values.set(node, this.#region(node, node.meta.region, attributes));
       return;
     }
-    if (node.meta.gradient) return this.#giveHistory(node);
+    if (node.target === CUSTOM_GRADIENT) return this.#giveHistory(node);
     const own = Object.hasOwn(attributes, node.target) ? attributes[node.target] : undefined;
     this.#values.set(
       node,
@@ -319,10 +319,13 @@ export class GraphReplay {
     const former = this.recorder.enabled;
     this.recorder.enabled = createGraph;
     const api = createGraph ? this.recorder.api : this.core;
-    const found = this.gradients(seeds, inputs, { api, visit: (call) => passed.push(call) });
-    this.recorder.enabled = former;
-    if (!retainGraph) { for (const call of passed) this.#released.add(call); }
-    return found.map((each) => each?.grad ?? null);
+    try {
+      const found = this.gradients(seeds, inputs, { api, visit: (call) => passed.push(call) });
+      if (!retainGraph) { for (const call of passed) this.#released.add(call); }
+      return found.map((each) => each?.grad ?? null);
+    } finally {
+      this.recorder.enabled = former;
+    }
   }
 
   /** Defines the results of a captured node: row-major tensors with memory of their own. */
@@ -396,7 +399,7 @@ export class GraphReplay {
   /** Gives the results of a call the history of its own gradient. */
   #giveHistory(node: Node): void {
     const call = customGradientOf(node);
-    if (!call) throw new InternalError(`Expected a call with a gradient at ${node.name}`);
+    if (!call) throw new NotFunctional(`Expected the gradient of ${node.name}, which is being traced`);
     const { gradient: { graph, written } } = call, { placeholders } = graph;
     this.recorder.enabled = !node.meta.noGrad;
     const results = recordCustom(this, {
@@ -408,10 +411,13 @@ export class GraphReplay {
         placeholders.forEach((placeholder, at) => this.#values.set(placeholder, given[at]));
         const { enabled } = this.recorder, { shared } = this.builder, outer = this.#within;
         this.#within = { shared, isRecorded: this.#recordsPass };
-        this.replayAll({ graph, attributes: {} });
-        this.#within = outer;
-        this.builder.shared = shared;
-        this.recorder.enabled = enabled;
+        try {
+          this.replayAll({ graph, attributes: {} });
+        } finally {
+          this.#within = outer;
+          this.builder.shared = shared;
+          this.recorder.enabled = enabled;
+        }
         const found = this.resolve(graph.output.args[0]);
         if (!Array.isArray(found)) throw new InternalError(`Expected a list of gradients in ${node.name}`);
         return found.map((each: unknown) => isFunctional(each) ? each.value() : null);

@@ -260,6 +260,7 @@ export const helped: Corpus = {
       (grad) => [grad, grad.stride()],
       (grad) => [grad.t(), grad.t().stride()],
       (grad) => [grad.isContiguous(), grad.stride(), grad.stride(0)],
+      (grad) => [...grad.strides, ...grad.t().strides],
       (grad) => [grad.contiguous().mul_(2), grad],
       (grad) => [grad.mul_(2), grad.sum()],
       (grad) => grad.asStrided([2, 1], [1, 1]).clone(),

@@ -3,6 +3,7 @@ import {
   autograd,
   func,
   inferenceMode,
+  isTensor,
   nn,
   noGrad,
   optim,
@@ -15,7 +16,8 @@ import type { Corpus } from "../support/programs.ts";
 
 type Context = autograd.FunctionContext;
 
-const f64 = (values: readonly number[]) => tensor(values, { dtype: "float64", requiresGrad: true });
+const f64 = (values: readonly number[] | readonly (readonly number[])[]) =>
+  tensor(values, { dtype: "float64", requiresGrad: true });
 
 /** Scales gradients of the middle of a hat by a number; the other argument has no gradient. */
 class Clipped extends autograd.Function {
@@ -227,6 +229,21 @@ export const whole: Corpus = {
     f(x).backward();
     see(x.grad, x);
   },
+  "a gradient that is made contiguous, and viewed"({ compile, see }) {
+    class Flat extends autograd.Function {
+      static override forward(context: Context, x: Tensor): Tensor {
+        context["shape"] = x.shape;
+        return x.sin();
+      }
+      static override backward({ shape }: Context, grad: Tensor): Tensor {
+        return grad.contiguous().view([-1]).mul(2).view(shape as readonly number[]);
+      }
+    }
+    const f = compile((x: Tensor) => Flat.apply(x.view([3, 1])).t().sum());
+    const x = f64([0.25, -1, 0.5]);
+    f(x).backward();
+    see(x.grad, x);
+  },
   "an error of forward that the program catches"({ compile, see }) {
     class Refusing extends autograd.Function {
       static override forward(_context: Context, x: Tensor): Tensor {
@@ -273,6 +290,101 @@ const Counting = sine((_context, grad) => {
 const OfMode = sine((_context, grad) => grad.mul(autograd.isGradEnabled() ? 2 : 3));
 const Within = sine(({ savedTensors: [x] }, grad) => x ? Square.apply(x.mul(grad)) : null);
 
+/** What a gradient reads, and what changes it. */
+interface Change {
+  readonly keep?: (context: Context, x: Tensor) => void;
+  readonly read: (grad: Tensor, context: Context, of: { scaled: (grad: Tensor) => Tensor }) => Tensor;
+  readonly change: (what: { x: Tensor; rates: number[]; of: { scaled: (grad: Tensor) => Tensor } }) => void;
+}
+
+const twice = (grad: Tensor) => grad.mul(2), often = (grad: Tensor) => grad.mul(5);
+
+/** State of programs by its kind. */
+const CHANGES: Readonly<Record<string, () => Change>> = {
+  "a variable with an object"() {
+    let rate: { readonly value: number } = Object.freeze({ value: 2 });
+    return { read: (grad) => grad.mul(rate.value), change: () => rate = Object.freeze({ value: 5 }) };
+  },
+  "a property with an object"() {
+    const rate = { of: Object.freeze([2]) };
+    return { read: (grad) => grad.mul(rate.of.length), change: () => rate.of = Object.freeze([2, 5]) };
+  },
+  "which object a property has"() {
+    const first = {}, rate = { of: first };
+    return { read: (grad) => rate.of === first ? grad : grad.mul(5), change: () => rate.of = {} };
+  },
+  "a property with a tensor's sizes"() {
+    const rate = { of: tensor([2, 2]) };
+    return { read: (grad) => grad.mul(rate.of.shape.length), change: () => rate.of = tensor([[2]]) };
+  },
+  "a method of an object"() {
+    const rate = { scaled: twice };
+    return { read: (grad) => rate.scaled(grad), change: () => rate.scaled = often };
+  },
+  "a function of the class": () => ({
+    read: (grad, _context, of) => of.scaled(grad),
+    change: ({ of }) => of.scaled = often,
+  }),
+  "a global function"() {
+    Object.assign(globalThis, { scaledGradient: twice });
+    const read = (grad: Tensor) =>
+      (globalThis as unknown as { scaledGradient: typeof twice }).scaledGradient(grad);
+    return { read, change: () => void Object.assign(globalThis, { scaledGradient: often }) };
+  },
+  "the prototype of an object"() {
+    class Rate {}
+    const rate = new Rate();
+    return {
+      read: (grad) => rate instanceof Rate ? grad : grad.mul(5),
+      change: () => Object.setPrototypeOf(rate, null),
+    };
+  },
+  "a weak map"() {
+    const key = {}, rates = new WeakMap([[key, 2]]);
+    return { read: (grad) => grad.mul(rates.get(key) ?? 0), change: () => rates.set(key, 5) };
+  },
+  "a typed array"() {
+    const rates = Float64Array.of(2);
+    return { read: (grad) => grad.mul(rates[0] ?? 0), change: () => rates[0] = 5 };
+  },
+  "a date"() {
+    const rate = new Date(2);
+    return { read: (grad) => grad.mul(rate.getTime()), change: () => rate.setTime(5) };
+  },
+  "a property of a saved tensor": () => ({
+    read: (grad, { savedTensors: [x] }) => x && "rate" in x ? grad.mul(5) : grad,
+    change: ({ x }) => Object.assign(x, { rate: 5 }),
+  }),
+  "the gradient of a saved tensor": () => ({
+    read: (grad, { savedTensors: [x] }) => x?.grad ? grad.mul(5) : grad,
+    change: ({ x }) => x.grad = x.detach(),
+  }),
+  "a list among its arguments": () => ({
+    read: (grad, { rates }) => Array.isArray(rates) ? grad.mul(rates.length) : grad,
+    change: ({ rates }) => rates.push(5),
+  }),
+  "an object that forward has made"() {
+    let kept = [2];
+    return {
+      keep: (context) => context["kept"] = kept = [2],
+      read: (grad, { kept }) => Array.isArray(kept) ? grad.mul(kept.length) : grad,
+      change: () => void kept.push(5),
+    };
+  },
+};
+
+/** Gradients by what they ask of the one that arrives. */
+const LAYOUTS: Readonly<Record<string, (grad: Tensor) => Tensor>> = {
+  contiguous: (grad) => grad.mul(grad.isContiguous() ? 2 : 5),
+  strides: (grad) => grad.mul((grad.strides[0] ?? 0) + 1),
+  "strides of a view": (grad) => grad.mul((grad.t().strides[0] ?? 0) + 1),
+  "another view": (grad) => grad.view([4]).mul(2).view([2, 2]),
+  "its memory": (grad) => grad.asStrided([2, 2], [1, 2]).clone(),
+  "a copy that is written to": (grad) => grad.contiguous().mul_(2).add(grad),
+  "whether it is recorded": (grad) => grad.mul(grad.requiresGrad ? 2 : 5),
+  "whether it is a leaf": (grad) => grad.mul(grad.isLeaf ? 2 : 5),
+};
+
 /** A square whose tangents are not those of its gradient. */
 class Pushed extends Square {
   static override jvp(_context: Context, tangent: Tensor): Tensor {
@@ -316,6 +428,95 @@ export const apart: Corpus = {
         see(x.grad, passes, loss.requiresGrad);
         [factor, settings.factor] = [2, 3];
         noGrad(() => held.div_(2));
+      },
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(LAYOUTS).map(([name, gradient]) => [
+      `a gradient that depends on how it arrives: ${name}`,
+      ({ compile, see, attempt }) => {
+        const Sine = sine((_context, grad) => gradient(grad));
+        const f = compile((x: Tensor) => Sine.apply(x.view([2, 2])));
+        for (const pass of [(y: Tensor) => y.sum(), (y: Tensor) => y.t().mul(f64([[1, 2], [3, 4]])).sum()]) {
+          const x = f64([0.25, -1, 0.5, 2]);
+          attempt(() => pass(f(x)).backward());
+          see(x.grad);
+          attempt(() => autograd.grad(pass(f(x)), [x], null, { createGraph: true }));
+        }
+      },
+    ]),
+  ),
+  "a gradient that reads what it has not saved, after writes and in several passes"(
+    { compile, see, attempt },
+  ) {
+    class Keeping extends autograd.Function {
+      static override forward(context: Context, x: Tensor): Tensor {
+        context["own"] = x.cos();
+        context["x"] = x;
+        return x.sin();
+      }
+      static override backward({ own, x }: Context, grad: Tensor): Tensor {
+        return isTensor(own) && isTensor(x) ? grad.mul(own).add(x.detach()) : grad;
+      }
+    }
+    const f = compile((x: Tensor, writes: boolean) => {
+      const hidden = x.mul(2), result = Keeping.apply(hidden);
+      if (writes) noGrad(() => hidden.mul_(3));
+      return result;
+    });
+    for (const writes of [false, true]) {
+      const x = f64([0.25, -1, 0.5]), loss = f(x, writes).sum();
+      for (let pass = 0; pass < 2; pass++) attempt(() => loss.backward());
+      see(x.grad);
+    }
+  },
+  "writes in a gradient that a transform takes"({ compile, attempt }) {
+    const Writing = sine(({ savedTensors: [x] }, grad) => x ? grad.mul(x.cos().add_(1)) : grad);
+    const Overwriting = sine((_context, grad) => grad.mul_(2));
+    for (const Sine of [Writing, Overwriting]) {
+      const f = compile((x: Tensor) => func.grad((x: Tensor) => Sine.apply(x).mul(x).sum())(x));
+      attempt(() => f(f64([0.25, -1])));
+    }
+  },
+};
+
+/** The same of gradients that read state of the program. */
+export const changing: Corpus = {
+  ...Object.fromEntries(
+    Object.entries(CHANGES).map(([name, made]) => [
+      `a gradient that reads what changes before it is computed: ${name}`,
+      ({ compile, see }) => {
+        for (const isWithin of [false, true]) {
+          const { read, keep, change } = made();
+          class Reading extends autograd.Function {
+            static scaled = (grad: Tensor) => grad.mul(2);
+            static override forward(context: Context, x: Tensor, rates: readonly number[]): Tensor {
+              context.saveForBackward(x);
+              context["rates"] = rates;
+              keep?.(context, x);
+              return x.sin();
+            }
+            static override backward(context: Context, grad: Tensor): Tensor {
+              return read(grad, context, this);
+            }
+          }
+          const f = compile((x: Tensor) => {
+            const rates = [2], result = Reading.apply(x, rates);
+            if (isWithin) {
+              change({ x, rates, of: Reading });
+              result.sum().backward();
+            }
+            return [result, rates] as const;
+          });
+          for (let call = 0; call < 2; call++) {
+            const x = f64([0.25, -1, 0.5]), [result, rates] = f(x);
+            if (!isWithin) {
+              if (call === 1) change({ x, rates, of: Reading });
+              result.sum().backward();
+            }
+            see(x.grad, rates);
+          }
+        }
       },
     ]),
   ),

@@ -30,7 +30,6 @@ import {
 } from "../variables/value.ts";
 import { refuseInheritedElements } from "./inherited_elements.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { refuseLaterValue } from "./later_reads.ts";
 import { Restart } from "./restart.ts";
 
 /** The prototype with the methods of all generators. */
@@ -162,12 +161,6 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
 
 /** One element; undefined for holes and beyond the end. */
 export function elementAt(m: Interpreter, array: ObjectValue, index: number): Value {
-  const value = elementOf(m, array, index);
-  if (array.real !== null) refuseLaterValue(m, value, "an element of an array");
-  return value;
-}
-
-function elementOf(m: Interpreter, array: ObjectValue, index: number): Value {
   const elements = elementsOf(m, array);
   const element = elements[index];
   if (element === undefined || element === HOLE) return UNDEFINED;

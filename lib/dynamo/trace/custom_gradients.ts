@@ -17,6 +17,7 @@ import { checkNoSavedHooks } from "./asked_gradients.ts";
 import { allElements } from "./contents.ts";
 import { type BuiltinModel, type Interpreter, PUSHED } from "./interpreter.ts";
 import { argumentLike, traceRegion } from "./regions.ts";
+import { reachable } from "./trace_state.ts";
 import { shownNode } from "./shown_nodes.ts";
 
 /** Models `traceHistory(call, gradients)`. */
@@ -55,14 +56,20 @@ export const traceCustomGradient: BuiltinModel = (m, { args: [call, gradients], 
   const inputNodes = inputs.map((each) => m.output.nodeOf(each));
   const node = giveHistory(m, { inputs: inputNodes, results, written, name: String(name.value) });
   const grads = results.map(({ meta }) => argumentLike(m, meta, false));
-  m.laterReads++;
+  for (const { node } of grads) {
+    if (node) {
+      m.output.ofTape.set(node, { step: m.output.whereabouts.step(), what: "a gradient that arrives" });
+    }
+  }
+  // The frame on top is that of the call itself
+  m.later = { shared: new Set(reachable(m, m.callers.slice(0, -1)).keys()) };
   traceRegion(
     m,
     { callee: gradients, args: grads, fresh: grads },
     ({ module, inputs: saved, results: found }) => {
-      m.laterReads--;
+      m.later = null;
       refuseOtherWork(module);
-      refuseOutside(m, saved, kept);
+      refuseUnsaved(m, saved, kept);
       const { arrangement } = found, positions = arrangement.kind === "object" ? arrangement.keys : [];
       const { output } = module.graph, [list] = output.args;
       output.args = [
@@ -151,17 +158,20 @@ function giveHistory(
   return node;
 }
 
-/** Breaks the graph if a gradient reads tensors of the program as they are when it is computed. */
-function refuseOutside(
+/**
+ * Breaks the graph if a gradient reads tensors that are not saved: it would see later writes to them, and find them in
+ * each of several passes.
+ */
+function refuseUnsaved(
   { output: { tensors } }: Interpreter,
   read: readonly Argument[],
   kept: readonly TensorValue[],
 ): void {
-  const outside = read.find((each) => {
-    const tensor = each instanceof Node && each.op === "placeholder" ? tensors.get(each) : undefined;
+  const unsaved = read.some((each) => {
+    const tensor = each instanceof Node ? tensors.get(each) : undefined;
     return tensor !== undefined && !kept.includes(tensor);
   });
-  if (outside) breakGraph("gradientState", "a gradient reads a tensor that it has not saved");
+  if (unsaved) breakGraph("gradientState", "a gradient reads a tensor that it has not saved");
 }
 
 /** A gradient that is more than operations on tensors would not be the same when it is computed later. */

@@ -12,7 +12,7 @@ import { capturedSource } from "../source.ts";
 import { type ObjectValue, primitive, type Value } from "../variables/value.ts";
 import { cellValue, readCell, writeCell } from "./bindings.ts";
 import { builtinPrototype } from "./contents.ts";
-import { refuseLaterValue } from "./later_reads.ts";
+import { refuseLater } from "./later_reads.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { privateNameOf } from "./private_members.ts";
 
@@ -89,7 +89,7 @@ export function loadFree(m: Interpreter, frame: Frame, index: number): Value {
   const value = bound.kind === "cell" ? readCell(m, bound) : bound;
   if (bound.kind === "cell" && bound.place !== null) {
     fetched(m, value);
-    refuseLaterValue(m, value, `the variable ${bound.name}`);
+    refuseLater(m, `the variable ${bound.name}`);
   }
   return value.kind === "uninitialized" ? breakGraph("throws", "a variable is not initialised") : value;
 }

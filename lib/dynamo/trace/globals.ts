@@ -8,10 +8,11 @@ import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { loadedBuiltin } from "../functions/builtin_objects.ts";
+import { BUILTIN_OBJECTS, loadedBuiltin } from "../functions/builtin_objects.ts";
 import { globalSource } from "../source.ts";
 import { type ObjectValue, primitive, UNDEFINED, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
+import { refuseLater } from "./later_reads.ts";
 import { assignProperty } from "./property_writes.ts";
 
 /** The value of a global variable, including changes of the trace. */
@@ -71,6 +72,7 @@ function realGlobal(m: Interpreter, name: string, forTypeof: boolean): Value {
     return primitive(value);
   }
   if (value === globalThis) return m.wrapper.known(globalThis, "globalThis");
+  if (!isReference(value) || !BUILTIN_OBJECTS.has(value)) refuseLater(m, `the global variable ${name}`);
   if (isReference(value)) {
     // The binding may be assigned; it then refers to another object.
     m.output.guard({ kind: "identity", source: globalSource(name), object: value, label: name });

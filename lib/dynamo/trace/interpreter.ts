@@ -14,6 +14,7 @@ import type { Wrapper } from "../variables/wrap.ts";
 import type { Node } from "../../graph/node.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
 import type { ArgsOf, Params } from "../../ops/params.ts";
+import type { LaterFunction } from "./later_reads.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import type { StandIns } from "./stand_ins.ts";
 import type { RegionModes } from "../../tensor/modes.ts";
@@ -182,8 +183,8 @@ export interface Interpreter {
   readonly top: Frame;
   /** Number of frames below each function that is becoming a separate graph, the innermost last. */
   readonly regionDepths: number[];
-  /** Number of functions being traced that run later: what they read must not change until then. */
-  laterReads: number;
+  /** The function being traced that runs later, if there is one: what it reads must not change until then. */
+  later: LaterFunction | null;
   /** Number of forward-mode transforms in progress. */
   forwardTransforms: number;
   /** The innermost run over a batch in progress. */

@@ -6,16 +6,23 @@ import { aliasesArgument } from "../../autograd/aliases_argument.ts";
 import type { Node } from "../../graph/node.ts";
 import { type OpDefinition, viewsMemory } from "../../ops/definition.ts";
 import type { Interpreter } from "./interpreter.ts";
+import type { OfTape } from "./output_graph.ts";
 
 /** Restarts the trace for such a tensor or a view of it, to leave its creation to the tape; `use`: what happens to it. */
 export function leaveToTape(m: Interpreter, node: Node, use: string): void {
-  if (m.output.ofTape.size === 0) return;
-  const known = m.output.ofTape.get(node);
+  const known = ofTapeBehind(m, node);
   if (known) m.restartAt(known.step, { kind: "gradientState", detail: `${known.what} ${use}` });
+}
+
+/** What only the tape can create of a node, or of what it is a view of; null if nothing. */
+export function ofTapeBehind(m: Interpreter, node: Node): OfTape | null {
+  const { ofTape } = m.output;
+  if (ofTape.size === 0) return null;
+  const known = ofTape.get(node);
   // A part of a list may show any of the tensors that the list was made of
-  if (node.target === "getitem" || aliasesArgument(node)) {
-    for (const input of node.inputs()) leaveToTape(m, input, use);
-  }
+  if (known || (node.target !== "getitem" && !aliasesArgument(node))) return known ?? null;
+  return node.inputs().values().map((input) => ofTapeBehind(m, input)).find((found) => found !== null) ??
+    null;
 }
 
 /** The same for a question about the layout of a tensor. */

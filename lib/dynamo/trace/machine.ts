@@ -40,6 +40,7 @@ import {
 } from "./interpreter.ts";
 import { iteratorResult, takeApart } from "./iteration.ts";
 import { endedCall } from "./later_calls.ts";
+import type { LaterFunction } from "./later_reads.ts";
 import { findProperty } from "./objects.ts";
 import { newObject } from "./contents.ts";
 import { newError } from "./builtins/errors.ts";
@@ -109,7 +110,7 @@ export class Machine implements Interpreter {
   readonly laterCalls: ObjectValue[] = [];
   readonly backwards: number[] = [];
   readonly regionDepths: number[] = [];
-  laterReads = 0;
+  later: LaterFunction | null = null;
   forwardTransforms = 0;
   #batch: OpenBatch | null = null;
   firstWrite = Infinity;

@@ -31,7 +31,7 @@ import { inheritsAnew } from "../variables/wrap.ts";
 import { indexOfKey } from "./element_keys.ts";
 import { growingOf, lengthOfGrowing } from "./growing_lists.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { refuseLaterProperty } from "./later_reads.ts";
+import { refuseLater, refuseLaterProperty } from "./later_reads.ts";
 import { namespaceSlot } from "./namespaces.ts";
 import { namesElement, typedElement } from "./typed_elements.ts";
 
@@ -49,7 +49,10 @@ const ABSENT: Found = { kind: "absent" };
 export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | null {
   refuseHidden(object);
   const changed = object.slots.get(key);
-  if (changed) return changed.kind === "deleted" ? null : changed;
+  if (changed) {
+    if (object.real !== null) refuseLater(m, `the property ${String(key)}`);
+    return changed.kind === "deleted" ? null : changed;
+  }
   const { exotic } = object;
   if (namesElement(object, key)) {
     const element = typedElement(m, object, key);
@@ -99,7 +102,7 @@ export function ownSlot(m: Interpreter, object: ObjectValue, key: Key): Slot | n
     value = m.wrapper.wrap(descriptor.value, propertySource(source, key));
     object.reads.set(key, value);
   }
-  refuseLaterProperty(m, real, key, value);
+  refuseLaterProperty(m, object, key, value);
   return { kind: "data", value, writable: descriptor.writable ?? false, ...flags };
 }
 
@@ -192,7 +195,7 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
   }
   const known = object.reads.get(key);
   if (known && isAsRead(object, key)) {
-    refuseLaterProperty(m, object.real, key, known);
+    refuseLaterProperty(m, object, key, known);
     return { kind: "value", value: known };
   }
   let holder: ObjectValue | null = object;
@@ -221,6 +224,7 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
     holder = holder.prototype;
     steps++;
   }
+  if (object.real !== null) refuseLater(m, `whether there is ${String(key)}`);
   if (isAnew) {
     relyOnChain(m, object, null);
     relyOnAbsence(m, object, key);
@@ -295,6 +299,6 @@ function inheritedRead(m: Interpreter, object: ObjectValue, holder: ObjectValue,
   const isMethod = typeof found === "function" && holder.source?.kind === "known";
   const value = isMethod ? m.wrapper.fixed(found, place) : m.wrapper.wrap(found, place);
   object.reads.set(key, value);
-  refuseLaterProperty(m, real, key, value);
+  refuseLaterProperty(m, holder, key, value);
   return { kind: "value", value };
 }

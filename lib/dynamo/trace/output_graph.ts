@@ -83,7 +83,7 @@ interface Whereabouts {
 const MANY_OPERATIONS = 32;
 
 /** Where the graph would have to end for the tape to create a tensor, and what is special about that. */
-interface OfTape {
+export interface OfTape {
   /** The number of the instruction. */
   readonly step: number;
   readonly what: string;

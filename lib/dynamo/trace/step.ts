@@ -10,6 +10,7 @@ import { breakGraph } from "../break_reasons.ts";
 import type { FunctionKnowledge } from "./calls.ts";
 import { toKey } from "./coercion.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
+import { refuseLaterObject } from "./later_reads.ts";
 import type { Key } from "./objects.ts";
 
 /** The services that execution needs besides the machine. */
@@ -27,6 +28,7 @@ export class Step {
     const { registers, code } = this.frame;
     const value = registers[register];
     invariant(value !== undefined, `Expected a value in register ${register} of ${code.name}`);
+    refuseLaterObject(this.m, value);
     return value;
   }
 

@@ -16,7 +16,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { numberOfDim, specializeNumber } from "../variables/numbers.ts";
 import { constant, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { BuiltinModel, CallRequest, CallResult, Interpreter } from "./interpreter.ts";
-import { leaveLayoutToTape } from "./left_to_tape.ts";
+import { leaveLayoutToTape, ofTapeBehind } from "./left_to_tape.ts";
 import { findProperty } from "./objects.ts";
 import { allElements, newArray, refuseOpaque } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
@@ -49,6 +49,12 @@ const METHODS: Readonly<Record<string, Method>> = {
   stride: (m, self, args) => alongDim(m, self, "strides", args),
   contiguous: (m, self, args) => {
     if (args.length > 0) breakGraph("throws", "arguments of contiguous");
+    // Whether a gradient that arrives is copied is not known, so nothing may be written there
+    if (m.later !== null && self.node && ofTapeBehind(m, self.node)) {
+      const copy = tracedOps(m).clone(self);
+      m.output.unshared.push(m.output.nodeOf(copy));
+      return copy;
+    }
     leaveLayoutToTape(m, self.node);
     return isContiguous(self.meta) ? self : tracedOps(m).contiguous(self);
   },

@@ -28,6 +28,7 @@ import type { Found, Key } from "./objects.ts";
 import { newArray } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { isSwitched, setRequiresGrad } from "./gradient_switches.ts";
+import { refuseLater } from "./later_reads.ts";
 import { leaveLayoutToTape } from "./left_to_tape.ts";
 import { refusing } from "./traced_ops.ts";
 
@@ -58,6 +59,7 @@ export function findTensorProperty(
     else m.output.relyOnMethod({ kind: "method", prototype: holder, key, method: value });
     return { kind: "value", value: m.wrapper.known(value, `Tensor.${String(key)}`) };
   }
+  if (real && source) refuseLater(m, `whether there is ${String(key)}`);
   const absent = real && source ? m.wrapper.wrap(undefined, propertySource(source, key)) : UNDEFINED;
   return { kind: "value", value: absent };
 }
@@ -73,18 +75,24 @@ export function readTensorProperty(m: Interpreter, tensor: TensorValue, key: Key
 /** Returns an own property, or one that the trace provides instead of the class; null for the rest. */
 function knownProperty(m: Interpreter, tensor: TensorValue, key: Key): Value | null {
   const assigned = tensor.assigned.get(key);
-  if (assigned) return assigned;
+  if (assigned) {
+    refuseLater(m, accessed(key));
+    return assigned;
+  }
   if (typeof key === "string" && STATE_FIELDS.has(key)) return breakGraph("gradientState", key);
   const { real, source } = tensor, own = real && Reflect.getOwnPropertyDescriptor(real, key);
   if (own && source) {
     if (!("value" in own)) return breakGraph("tensorMethod", accessed(key));
+    refuseLater(m, accessed(key));
     return m.wrapper.wrap(own.value, propertySource(source, key));
   }
   if (GETTERS.has(key) && !relyOnGetter(m, tensor, key)) return null;
+  if (OF_HISTORY.has(key)) refuseLater(m, accessed(key));
   switch (key) {
     case "shape":
       return sizeList(m, tensor, "shape", tensor.meta.shape);
     case "strides":
+      leaveLayoutToTape(m, tensor.node);
       return sizeList(m, tensor, "strides", tensor.meta.strides);
     case "dtype":
     case "device":
@@ -107,6 +115,9 @@ function knownProperty(m: Interpreter, tensor: TensorValue, key: Key): Value | n
       return null;
   }
 }
+
+/** Properties that depend on how gradients are recorded, or that programs set. */
+const OF_HISTORY: ReadonlySet<Key> = new Set<Key>(["requiresGrad", "isLeaf", "gradFn", "grad"]);
 
 /** Members of the class as dyn defines them: programs may replace them before anything is captured. */
 export const DEFINED: ReadonlyMap<Key, PropertyDescriptor> = new Map(

@@ -15,8 +15,8 @@ interface TraceState {
   changed(allowed?: { readonly backwards: boolean }): string | null;
 }
 
-/** The state at this point. */
-export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
+/** Everything that the program reaches in the trace from these frames, with its contents. */
+export function reachable(m: Interpreter, frames: readonly Frame[]): Map<Value, readonly unknown[]> {
   const contents = new Map<Value, readonly unknown[]>();
   const pending: Value[] = [];
   const visit = (value: unknown): void => {
@@ -30,6 +30,12 @@ export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
   for (const frame of frames) if (frame.info.kind === "made") roots.push(...frame.info.free);
   roots.forEach(visit);
   for (let value = pending.pop(); value; value = pending.pop()) contents.get(value)?.forEach(visit);
+  return contents;
+}
+
+/** The state at this point. */
+export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
+  const contents = reachable(m, frames);
   const deferred = m.deferred.length, laterCalls = m.laterCalls.length, backwards = m.backwards.length;
   const modes = modesOf(m), calls = m.output.calls.length;
   return {
