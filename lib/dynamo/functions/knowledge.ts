@@ -10,7 +10,7 @@ import { checkpoint, isCheckpointOption } from "../../autograd/checkpoint.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
 import { endTransform, flowsBeyond } from "../../autograd/beyond.ts";
 import { applyRecorded, applyUnrecorded, traceHistory } from "../../autograd/captured_function.ts";
-import { Function as CustomFunction } from "../../autograd/function.ts";
+import { Function as CustomFunction, invoke } from "../../autograd/function.ts";
 import { passedThrough } from "../../autograd/passing.ts";
 import { grad } from "../../autograd/entry_points.ts";
 import { isDType } from "../../base/dtype.ts";
@@ -173,7 +173,7 @@ function models(): ModelTable {
   made.call(CustomFunction.apply, callFunction);
   made.call(checkLeaf, checkWritten);
   made.call(traceHistory, traceCustomGradient);
-  made.call(callNamed, tracedAs(Reflect.apply));
+  for (const call of [callNamed, invoke]) made.call(call, tracedAs(Reflect.apply));
   made.call(prepare, prepareState);
   made.constructs(Parameter, constructParameter);
   made.call(
