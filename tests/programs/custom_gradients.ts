@@ -290,7 +290,7 @@ const Counting = sine((_context, grad) => {
 const OfMode = sine((_context, grad) => grad.mul(autograd.isGradEnabled() ? 2 : 3));
 const Within = sine(({ savedTensors: [x] }, grad) => x ? Square.apply(x.mul(grad)) : null);
 
-/** What a gradient reads, and what changes it. */
+/** State that a gradient reads, and a change of it. */
 interface Change {
   readonly keep?: (context: Context, x: Tensor) => void;
   readonly read: (grad: Tensor, context: Context, of: { scaled: (grad: Tensor) => Tensor }) => Tensor;

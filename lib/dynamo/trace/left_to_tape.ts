@@ -14,7 +14,7 @@ export function leaveToTape(m: Interpreter, node: Node, use: string): void {
   if (known) m.restartAt(known.step, { kind: "gradientState", detail: `${known.what} ${use}` });
 }
 
-/** What only the tape can create of a node, or of what it is a view of; null if nothing. */
+/** The tensor that only the tape can create which a node is, or is a view of; null if there is none. */
 export function ofTapeBehind(m: Interpreter, node: Node): OfTape | null {
   const { ofTape } = m.output;
   if (ofTape.size === 0) return null;
