@@ -14,7 +14,6 @@ import type { Wrapper } from "../variables/wrap.ts";
 import type { Node } from "../../graph/node.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
 import type { ArgsOf, Params } from "../../ops/params.ts";
-import type { LaterFunction } from "./later_reads.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import type { StandIns } from "./stand_ins.ts";
 import type { RegionModes } from "../../tensor/modes.ts";
@@ -148,6 +147,12 @@ export interface CallMemory {
   fetched(value: Value): void;
   /** Makes the calls in progress depend on something that may differ for equal modules. */
   refuse(): void;
+}
+
+/** A function that is being traced and runs later. */
+export interface LaterFunction {
+  /** The objects of the trace that others than the function can change until then. */
+  readonly shared: ReadonlySet<Value>;
 }
 
 /** The part of the machine that is visible to the parts of the interpreter. */

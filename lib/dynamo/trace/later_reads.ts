@@ -10,12 +10,6 @@ import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
 import { isCallable, type ObjectValue, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 
-/** A function that is being traced and runs later. */
-export interface LaterFunction {
-  /** The objects of the trace that others than the function can change until then. */
-  readonly shared: ReadonlySet<Value>;
-}
-
 /** Breaks the graph at the program's read of something that may have changed when the function runs. */
 export function refuseLater({ later, top }: Interpreter, what: string): void {
   if (later === null || isOwnModule(top.code.module.url)) return;

@@ -34,13 +34,13 @@ import {
   type ConstructRequest,
   Frame,
   type Interpreter,
+  type LaterFunction,
   type OpenBatch,
   ProgramThrow,
   PUSHED,
 } from "./interpreter.ts";
 import { iteratorResult, takeApart } from "./iteration.ts";
 import { endedCall } from "./later_calls.ts";
-import type { LaterFunction } from "./later_reads.ts";
 import { findProperty } from "./objects.ts";
 import { newObject } from "./contents.ts";
 import { newError } from "./builtins/errors.ts";
