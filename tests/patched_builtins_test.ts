@@ -424,3 +424,35 @@ Deno.test("results of array methods have their own elements, even if the program
   const compiled = compile(program, { backend: "eager" }), x = ones([1]);
   assertEquals([compiled(x), compiled(x)], [program(x), program(x)]);
 });
+
+Deno.test("the length of the prototype of arrays is the program's", () => {
+  const program = (x: Tensor) => [Array.prototype.length, x.add(1).item(), [3].length];
+  const compiled = compile(program, { backend: "eager" }), x = ones([1]), found: unknown[] = [];
+  for (const length of [0, 3, 0]) {
+    Array.prototype.length = length;
+    try {
+      found.push(compiled(x));
+    } finally {
+      Array.prototype.length = 0;
+    }
+  }
+  assertEquals(found, [[0, 2, 1], [3, 2, 1], [0, 2, 1]]);
+});
+
+Deno.test("adding to the longest list throws where the program catches it", () => {
+  const program = (x: Tensor, list: string[]) => {
+    list.push();
+    let caught = "";
+    try {
+      list.push("x");
+    } catch (error) {
+      caught = `${error}`;
+    }
+    return [caught, list.length, x.add(1).item()];
+  };
+  const compiled = compile(program, { backend: "eager" });
+  const longest = () => Object.assign([] as string[], { length: 2 ** 32 - 1 });
+  for (const list of [longest, longest]) {
+    assertEquals(compiled(ones([1]), list()), program(ones([1]), list()));
+  }
+});

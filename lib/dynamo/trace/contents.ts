@@ -4,6 +4,7 @@
  */
 import { types } from "node:util";
 import { settleKey } from "./texts.ts";
+import { programDescriptor } from "../../base/own_builtins.ts";
 import { hasKey, sizeOf, valueAtKey } from "../../base/collections.ts";
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -121,6 +122,10 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
     const { real, source } = array;
     invariant(Array.isArray(real) && source, "Expected a real array with a source");
     if (m.wrapper.hasLengths(source, real.length)) breakGraph("changingLength", sourceText(source));
+    // That of Array.prototype, which is an array, is set aside while dyn works
+    if (programDescriptor(real, "length")?.value !== real.length) {
+      return breakGraph("opaqueObject", "a builtin array whose length has changed");
+    }
     // Kept until the end, so that a break on the way does not lose it
     const { growing } = exotic;
     if (growing?.length.kind === "number") specializeNumber(m.output, growing.length);

@@ -30,8 +30,12 @@ export function growingOf(m: Interpreter, array: ObjectValue): GrowingList | nul
 
 const hasReplaced = (list: GrowingList | null): boolean => list !== null && list.replaced.length > 0;
 
-const hasFreeLength = (real: object): boolean =>
-  Object.isExtensible(real) && Reflect.getOwnPropertyDescriptor(real, "length")?.writable === true;
+/** The longest list to which elements are added after the graph: not so long that adding them could throw. */
+const MOST_FREE = 2 ** 31;
+
+const hasFreeLength = (real: readonly unknown[]): boolean =>
+  Object.isExtensible(real) && real.length < MOST_FREE &&
+  Reflect.getOwnPropertyDescriptor(real, "length")?.writable === true;
 
 /** The same for lists of whatever length. */
 export function openListOf(m: Interpreter, array: ObjectValue): GrowingList | null {
