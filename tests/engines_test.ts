@@ -216,7 +216,8 @@ Deno.test("every available backend runs random programs as they run plainly", as
     await config.patch(
       { inductor: { tier: "wasm" } },
       () =>
-        runCampaign(new TensorFuzzer({ backend: name }), {
+        // ONNX Runtime's tanh multiplies by small factors, so that subnormal numbers lose digits
+        runCampaign(new TensorFuzzer({ backend: name, subnormals: name !== "onnxrt" }), {
           tier: "eager",
           seed,
           programs,

@@ -24,7 +24,7 @@ import {
 import { shrinkProgram } from "../../cli/fuzz/tensor/shrink.ts";
 import { meetsWideIntegers } from "../../cli/fuzz/tensor/wide_integers.ts";
 import type { GraphModule } from "../../lib/graph/graph_module.ts";
-import { type Backend, isTensor, type Tensor, tensor, where } from "../../mod.ts";
+import { type Backend, complex, isTensor, type Tensor, tensor, where } from "../../mod.ts";
 
 enterLaboratory();
 
@@ -33,7 +33,9 @@ function changing(change: (result: Tensor) => Tensor): Backend {
   return (gm) => (...inputs) => {
     const results = gm.forward(...inputs);
     if (!Array.isArray(results)) return results;
-    return results.map((each: unknown) => isTensor(each) && each.isFloatingPoint() ? change(each) : each);
+    const isChanged = (each: unknown): each is Tensor =>
+      isTensor(each) && (each.isFloatingPoint() || each.isComplex());
+    return results.map((each: unknown) => isChanged(each) ? change(each) : each);
   };
 }
 
@@ -152,6 +154,15 @@ Deno.test("rounding is not a difference, a larger error is", async () => {
   assertEquals(near.difference, null);
   const far = await compare(runnable(f, x), { backend: changing((y) => y.mul(1 + 2 ** -16)) });
   assertEquals(far.difference?.kind, "values");
+});
+
+Deno.test("both parts of complex results are compared as other numbers are", async () => {
+  const x = tensor([0.3, -1.7, 2.9], { dtype: "float32" });
+  const f = (x: Tensor) => [complex(x.sin(), x).exp()];
+  const kindOf = async (change: (y: Tensor) => Tensor) =>
+    (await compare(runnable(f, x), { backend: changing(change) })).difference?.kind ?? null;
+  assertEquals(await kindOf((y) => y.mul(1 + 2 ** -22)), null);
+  assertEquals(await kindOf((y) => y.conj().resolveConj()), "values");
 });
 
 Deno.test("results that depend on rounding may come out either way, and no others", async () => {

@@ -15,6 +15,8 @@ export const FEATURES = [
   "write",
   /** noGrad, loops, try, if. */
   "block",
+  /** Complex numbers. */
+  "complex",
   /** Recorded texts and numbers, numbers read from tensors. */
   "effect",
   /** Calls with other sizes or other tensors. */

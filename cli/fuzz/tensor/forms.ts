@@ -5,6 +5,7 @@
  */
 import * as dyn from "../../../mod.ts";
 import { isMethod } from "../../../lib/ops/api.ts";
+import { COMPLEX_FUNCTION_NAMES } from "../../../lib/ops/complex/functions.ts";
 import type { OpDefinition } from "../../../lib/ops/definition.ts";
 import { ALL_OPS } from "../../../lib/ops/table.ts";
 import { ops } from "../../../lib/tensor/eager.ts";
@@ -80,6 +81,20 @@ export const FORMS: readonly Form[] = allForms();
 
 /** The forms that write into their first argument. */
 export const INPLACE_FORMS: readonly Form[] = FORMS.filter(({ inplace }) => inplace);
+
+/** Ops of complex tensors besides elementwise functions. */
+const OF_COMPLEX: ReadonlySet<string> = new Set([
+  ...COMPLEX_FUNCTION_NAMES,
+  ..."abs angle real imag conj conjPhysical viewAsReal sgn add sub mul div pow reciprocal square neg".split(
+    " ",
+  ),
+  ..."sum mean prod cumsum matmul where maskedFill lerp addcmul copy_ norm isfinite eq".split(" "),
+]);
+
+/** Forms whose calls usually take complex tensors. */
+export const COMPLEX_FORMS: readonly Form[] = FORMS.filter(({ definition }) =>
+  OF_COMPLEX.has(definition.name)
+);
 
 /** Forms by op, those with kernels of their own three times as often as compositions. */
 export function weightedOps(forms: readonly Form[]): readonly (readonly [number, readonly Form[]])[] {

@@ -23,6 +23,8 @@ export interface TensorFuzzerOptions {
   readonly without?: readonly (Aspect | Feature)[];
   /** Replaces the tier's own backend. */
   readonly backend?: Backend;
+  /** Whether data may be subnormal, which some devices and engines round more coarsely; default: true. */
+  readonly subnormals?: boolean;
 }
 
 const DYN = new URL("../../../mod.ts", import.meta.url).href;
@@ -32,11 +34,13 @@ export class TensorFuzzer implements Fuzzer<Program> {
   readonly name = "tensors";
   readonly #without: ReadonlySet<Aspect | Feature>;
   readonly #backend: Backend | undefined;
+  readonly #subnormals: boolean;
   readonly #counts: Record<string, number> = {};
 
   constructor(options: TensorFuzzerOptions = {}) {
     this.#without = new Set(options.without);
     this.#backend = options.backend;
+    this.#subnormals = options.subnormals ?? true;
   }
 
   generate(tier: Tier): fc.Arbitrary<Program> {
@@ -50,7 +54,7 @@ export class TensorFuzzer implements Fuzzer<Program> {
         subnormals: false,
         dtypes: ["float32", "int64", "int32", "int16", "int8", "uint8", "bool"],
       })
-      : programs({ features, statements });
+      : programs({ features, statements, subnormals: this.#subnormals });
   }
 
   async *run(

@@ -6,6 +6,7 @@ import { DynError } from "../../../lib/base/errors.ts";
 import { CATEGORY_RANK, categoryOf } from "../../../lib/base/dtype.ts";
 import type { TensorMeta } from "../../../lib/graph/meta.ts";
 import { makeOpApi, nameResults } from "../../../lib/ops/api.ts";
+import { formOf } from "../../../lib/ops/complex/form.ts";
 import { parseCall } from "../../../lib/ops/call.ts";
 import type { ElementRange, OpDefinition } from "../../../lib/ops/definition.ts";
 import type { OpApi } from "../../../lib/ops/generated.ts";
@@ -66,9 +67,13 @@ function given(planned: Planned): unknown {
 }
 
 /** The results of a call; null if it would fail. */
-export function inferCall({ definition, inplace }: Form, planned: readonly Planned[]): Inferred | null {
+export function inferCall(
+  { definition: written, inplace }: Form,
+  planned: readonly Planned[],
+): Inferred | null {
   try {
-    const args = parseCall<TensorMeta>(definition, planned.map(given), isMeta);
+    const args = parseCall<TensorMeta>(written, planned.map(given), isMeta),
+      definition = formOf(written, args);
     const deciding = definition.resultsIf === undefined ? undefined : args[definition.resultsIf];
     const several = definition.resultList === true ||
       (definition.results !== undefined &&
@@ -132,8 +137,8 @@ class Aliases {
     }
   }
 
-  #call(definition: OpDefinition, args: ArgsOf<Params, TensorMeta>): Metas {
-    const { implementation } = definition;
+  #call(written: OpDefinition, args: ArgsOf<Params, TensorMeta>): Metas {
+    const definition = formOf(written, args), { implementation } = definition;
     if (definition.dataDependent?.(args) || implementation.kind === "host") throw new NeedsElements();
     if (implementation.kind === "composite") return implementation.compose(this.#api, args);
     const inferred = definition.infer(args);

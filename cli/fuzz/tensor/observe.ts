@@ -3,8 +3,17 @@
  * and captured state afterwards, gradients, effects, errors, random numbers; then writes into each result and observes
  * again. Invariant: plain and compiled runs are observed by the same code, which itself uses no compiled function.
  */
-import { arange, autograd, compiler, inferenceMode, manualSeed, noGrad } from "../../../mod.ts";
-import { type HostArray, isFloat } from "../../../lib/base/dtype.ts";
+import {
+  arange,
+  autograd,
+  compiler,
+  empty,
+  inferenceMode,
+  manualSeed,
+  noGrad,
+  viewAsComplex,
+} from "../../../mod.ts";
+import { type HostArray, isComplex, isDifferentiable, partType } from "../../../lib/base/dtype.ts";
 import { messageOf } from "../../../lib/base/errors.ts";
 import { getRngState } from "../../../lib/tensor/random.ts";
 import { isTensor, type Tensor } from "../../../lib/tensor/tensor.ts";
@@ -123,7 +132,8 @@ class Observation {
       place,
       aspect,
       kind: "elements",
-      dtype: tensor.dtype,
+      // Complex elements are pairs of their parts
+      dtype: partType(tensor.dtype),
       elements: elementsOf(tensor),
     });
   }
@@ -194,7 +204,7 @@ class Observation {
   /** Requests gradients of results in each other, and those that will arrive at them, which hooks change. */
   #watch(results: readonly Tensor[]): void {
     const watched = [...results.entries()].filter(([, { requiresGrad, dtype }]) =>
-      requiresGrad && isFloat(dtype)
+      requiresGrad && isDifferentiable(dtype)
     );
     for (const [i, of] of watched) {
       for (const [k, result] of watched) {
@@ -226,7 +236,7 @@ class Observation {
   #backward(results: readonly Tensor[]): boolean {
     let complete = true;
     results.forEach((result, i) => {
-      if (!result.requiresGrad || !isFloat(result.dtype)) return;
+      if (!result.requiresGrad || !isDifferentiable(result.dtype)) return;
       const retainGraph = i < results.length - 1;
       try {
         result.backward(weightsLike(result), { retainGraph });
@@ -304,8 +314,12 @@ function leavesOf(list: readonly unknown[], place: string): readonly (readonly [
   );
 }
 
-/** Numbers of (0, 1], all different. */
+/** Numbers whose parts are of (0, 1], all different. */
 function weightsLike({ shape, dtype, device }: Tensor): Tensor {
+  if (isComplex(dtype)) {
+    const pairs = weightsLike(empty([...shape, 2], { dtype: partType(dtype), device }));
+    return noGrad(() => viewAsComplex(pairs));
+  }
   const count = Math.max(1, shape.reduce((a, b) => a * b, 1));
   return noGrad(() =>
     arange(1, shape.includes(0) ? 1 : count + 1, { dtype, device }).div(count).reshape(shape)

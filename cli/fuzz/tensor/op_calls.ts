@@ -3,7 +3,7 @@
  * show what arguments look like; planning.ts varies them, and a variation is used if shape inference accepts it.
  * Invariant: indices lie in their ranges except for a few that intentionally do not.
  */
-import { isFloat, isInteger } from "../../../lib/base/dtype.ts";
+import { isDifferentiable, isFloat, isInteger } from "../../../lib/base/dtype.ts";
 import { contiguousMeta } from "../../../lib/graph/meta.ts";
 import { type DataSpec, type Draft, type KnownMeta, knownMeta, use, type Variable } from "./draft.ts";
 import { type Form, FORMS, weightedOps } from "./forms.ts";
@@ -107,7 +107,7 @@ function emit(draft: Draft, form: Form, { planned, inferred }: Candidate): void 
       draft.add({
         name,
         meta,
-        grad: grad && isFloat(meta.dtype),
+        grad: grad && isDifferentiable(meta.dtype),
         leaf: ofLeaf && inferred.shares[k] === true,
       });
     }

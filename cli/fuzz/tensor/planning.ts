@@ -3,7 +3,7 @@
  * of the program, other sizes and other numbers. Invariant: nothing is created yet; whether the call would be
  * accepted is decided by inference.ts.
  */
-import { categoryOf, isFloat } from "../../../lib/base/dtype.ts";
+import { categoryOf, type DType, type DTypeCategory, isComplex, isFloat } from "../../../lib/base/dtype.ts";
 import { contiguousMeta } from "../../../lib/graph/meta.ts";
 import type { OpDefinition, Sample, SampleArgument } from "../../../lib/ops/definition.ts";
 import type { Choices } from "../choices.ts";
@@ -17,6 +17,10 @@ const isSampleList = (a: SampleArgument): a is readonly SampleArgument[] => Arra
 
 const isDescribed = (a: SampleArgument): a is Described =>
   typeof a === "object" && a !== null && !isSampleList(a);
+
+/** Returns whether a variable may be in the place of a sample's tensor: complex ones for floats, as far as ops do. */
+const serves = (dtype: DType, category: DTypeCategory): boolean =>
+  categoryOf(dtype) === category || (isComplex(dtype) && category === "float");
 
 /** Arguments for an op without samples: square matrices and small numbers; null if that is not enough. */
 function plainSample({ params }: OpDefinition): Sample | null {
@@ -93,7 +97,7 @@ export class Plan {
     if (first !== undefined && isDescribed(first)) {
       const category = categoryOf(first.dtype ?? "float32");
       const self = this.#draft.pick(({ meta }) =>
-        meta.shape.length === first.tensor.length && categoryOf(meta.dtype) === category
+        meta.shape.length === first.tensor.length && serves(meta.dtype, category)
       ) ?? this.#draft.pick();
       const isAny = this.#boldness === 2 && choices.chance(0.35);
       this.#self = isAny ? this.#draft.pick() : self;
@@ -170,7 +174,7 @@ export class Plan {
     const category = categoryOf(dtype);
     const chosen = this.#self ?? this.#draft.pick(({ meta }) =>
       `${meta.shape}` === `${shape}` &&
-      (categoryOf(meta.dtype) === category || (this.#boldness === 2 && choices.chance(0.2)))
+      (serves(meta.dtype, category) || (this.#boldness === 2 && choices.chance(0.2)))
     );
     this.#self = undefined;
     if (chosen && this.#boldness > 0 && (isTarget || choices.chance(0.85))) {

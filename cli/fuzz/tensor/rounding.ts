@@ -181,7 +181,8 @@ function plainInFloat64(wide: Runnable): readonly (readonly Fact[])[] {
 
 /** The program with float32 replaced by float64. */
 export function widened(program: Program): Program {
-  const wide = (part: Arg): Arg => part === "float32" ? "float64" : part;
+  const wide = (part: Arg): Arg =>
+    part === "float32" ? "float64" : part === "complex64" ? "complex128" : part;
   const list = (statements: readonly Statement[]): readonly Statement[] =>
     mapStatements(statements, (each) => {
       if (each.kind === "data") {

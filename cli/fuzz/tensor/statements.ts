@@ -2,12 +2,12 @@
  * Random statements besides plain calls of ops: writes, conversions, gradients inside the function, hooks, blocks,
  * effects. Invariant: each function returns whether it added anything, so that the caller may draw again.
  */
-import { isFloat } from "../../../lib/base/dtype.ts";
+import { complexType, isFloat } from "../../../lib/base/dtype.ts";
 import { contiguousMeta } from "../../../lib/graph/meta.ts";
 import type { Weighted } from "../choices.ts";
 import type { Feature } from "./features.ts";
 import { type Draft, knownMeta, use, type Variable } from "./draft.ts";
-import { INPLACE_FORMS } from "./forms.ts";
+import { COMPLEX_FORMS, INPLACE_FORMS } from "./forms.ts";
 import { addOpCall, step } from "./op_calls.ts";
 import { type Arg, type Statement, variable } from "./program.ts";
 import { addView, randomIndex } from "./view_calls.ts";
@@ -90,6 +90,32 @@ const addConversion: Add = (draft) => {
     grad: recorded(v) && isFloat(dtype) && !draft.isGradOff,
     leaf: v.leaf && dtype === v.meta.dtype,
   });
+  return true;
+};
+
+/** Complex numbers of a tensor's elements, by functions and by conversion. */
+const addComplex: Add = (draft) => {
+  const { choices } = draft;
+  const v = draft.pick(({ meta }) => meta.dtype === "float32" || meta.dtype === "float64");
+  if (!v) return false;
+  const { dtype, shape } = v.meta, made = complexType(dtype), name = draft.fresh("v");
+  const other = draft.pick(({ meta }) => meta.dtype === dtype && `${meta.shape}` === `${shape}`) ?? v;
+  const meta = knownMeta(contiguousMeta(shape, made, "cpu"));
+  if (!meta) return false;
+  if (choices.chance(0.25)) {
+    draft.push({ kind: "call", bind: name, style: "method", name: "to", args: [use(v), made] });
+  } else {
+    const args = choices.shuffled([use(v), use(other)]);
+    draft.push({
+      kind: "call",
+      bind: name,
+      style: "function",
+      name: choices.pick(["complex", "polar"]),
+      args,
+    });
+  }
+  draft.add({ name, meta, grad: (v.grad || other.grad) && !draft.isGradOff, leaf: false });
+  for (let left = choices.between(1, 3); left > 0; left--) addOpCall(draft, COMPLEX_FORMS);
   return true;
 };
 
@@ -275,6 +301,7 @@ const STATEMENTS: readonly (readonly [weight: number, add: Add, feature?: Featur
   [3, addConversion],
   [5, addTaming],
   [3, addGatherAt],
+  [3, addComplex, "complex"],
   [3, addNumber, "effect"],
   [3, addHook, "backward"],
   [3, addBackward, "backward"],
