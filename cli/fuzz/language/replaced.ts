@@ -31,10 +31,13 @@ const PLACES = {
   "Object.entries": () => [Object, "entries"],
   "Object.defineProperty": () => [Object, "defineProperty"],
   "Object.getPrototypeOf": () => [Object, "getPrototypeOf"],
+  "Object.setPrototypeOf": () => [Object, "setPrototypeOf"],
+  "Object.freeze": () => [Object, "freeze"],
   "Object.prototype.hasOwnProperty": () => [Object.prototype, "hasOwnProperty"],
   "Object.prototype.toString": () => [Object.prototype, "toString"],
   "Reflect.ownKeys": () => [Reflect, "ownKeys"],
   "Reflect.apply": () => [Reflect, "apply"],
+  "Reflect.get": () => [Reflect, "get"],
   "Function.prototype.call": () => [Function.prototype, "call"],
   "Function.prototype.bind": () => [Function.prototype, "bind"],
   "Function.prototype[Symbol.hasInstance]": () => [Function.prototype, Symbol.hasInstance],
@@ -44,6 +47,8 @@ const PLACES = {
   "Math.max": () => [Math, "max"],
   "JSON.stringify": () => [JSON, "stringify"],
   "Promise.prototype.then": () => [Promise.prototype, "then"],
+  "Promise.resolve": () => [Promise, "resolve"],
+  "Promise.reject": () => [Promise, "reject"],
   "Symbol.for": () => [Symbol, "for"],
   ...Object.fromEntries(
     ([

@@ -18,7 +18,7 @@ const isSampleList = (a: SampleArgument): a is readonly SampleArgument[] => Arra
 const isDescribed = (a: SampleArgument): a is Described =>
   typeof a === "object" && a !== null && !isSampleList(a);
 
-/** Returns whether a variable may be in the place of a sample's tensor: complex ones for floats, as far as ops do. */
+/** Returns whether a variable may replace a sample's tensor: complex ones replace floats, which some ops refuse. */
 const serves = (dtype: DType, category: DTypeCategory): boolean =>
   categoryOf(dtype) === category || (isComplex(dtype) && category === "float");
 

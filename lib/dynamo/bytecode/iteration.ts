@@ -10,6 +10,12 @@ import { isReference } from "../../base/tree.ts";
 // As they were when this module was loaded
 const { Object, String, Promise, TypeError } = globalThis;
 const { apply, get: reflectGet } = Reflect;
+const { resolve, reject } = Promise;
+
+/** A promise of a result, or a rejected one, without methods of promises, which a program may have replaced. */
+export const promised = <T>(value: T): Promise<T> =>
+  apply<typeof Promise, [T], Promise<T>>(resolve, Promise, [value]);
+export const rejected = (error: unknown): Promise<never> => apply(reject, Promise, [error]);
 
 /** Returns whether a value is a function. */
 export function isFunction(value: unknown): value is (...args: readonly unknown[]) => unknown {
@@ -76,16 +82,16 @@ export class AsyncFromSync {
     try {
       return this.settle(callMethod(this.step, this.iterator, given), { closes: true });
     } catch (error) {
-      return Promise.reject(error);
+      return rejected(error);
     }
   }
   return(...given: readonly unknown[]): Promise<IteratorResult<unknown>> {
     try {
       const method = memberOf(this.iterator, "return");
-      if (method === undefined || method === null) return Promise.resolve({ value: given[0], done: true });
+      if (method === undefined || method === null) return promised({ value: given[0], done: true });
       return this.settle(callMethod(method, this.iterator, given), { closes: false });
     } catch (error) {
-      return Promise.reject(error);
+      return rejected(error);
     }
   }
   throw(thrown: unknown): Promise<IteratorResult<unknown>> {
@@ -97,7 +103,7 @@ export class AsyncFromSync {
       }
       return this.settle(callMethod(method, this.iterator, [thrown]), { closes: true });
     } catch (error) {
-      return Promise.reject(error);
+      return rejected(error);
     }
   }
 }
@@ -135,6 +141,12 @@ export class Suspension {
   }
 }
 
+/** Waits for the end of an iterator, then throws. */
+async function throwAfter(closed: unknown, error: Error): Promise<never> {
+  await closed;
+  throw error;
+}
+
 const MISSING_THROW = "The iterator does not provide a 'throw' method.";
 
 /** Another iterator seen through yield*, noting a return() that ended it. */
@@ -161,14 +173,16 @@ export class Delegation {
     const close = memberOf(this.inner, "return");
     const closed = close === undefined || close === null ? undefined : callMethod(close, this.inner, []);
     if (!this.async) throw missing;
-    return Promise.resolve(closed).then(() => Promise.reject(missing));
+    return throwAfter(closed, missing);
   }
   return(value: unknown): unknown {
     const method = memberOf(this.inner, "return");
     if (method === undefined || method === null) return this.note({ value, done: true });
     const result = callMethod(method, this.inner, [value]);
-    if (types.isPromise(result)) return result.then((r) => this.note(checkStep(r)));
-    return this.note(checkStep(result));
+    return types.isPromise(result) ? this.noteLater(result) : this.note(checkStep(result));
+  }
+  private async noteLater(result: Promise<unknown>): Promise<Step> {
+    return this.note(checkStep(await result));
   }
   /** The end is reported in another result object: reading the value of this one again may run the program's code. */
   private note(result: Step): Step {

@@ -50,7 +50,9 @@ const {
   ownKeys,
   getOwnPropertyDescriptor,
   has: hasProperty,
+  setPrototypeOf,
 } = Reflect;
+const { freeze } = Object;
 const reflectGet = Reflect.get;
 const reflectSet = Reflect.set;
 
@@ -298,7 +300,7 @@ export const runtime = {
     return object;
   },
   proto(object: object, value: unknown): object {
-    if (value === null || isReference(value)) Object.setPrototypeOf(object, value);
+    if (value === null || isReference(value)) setPrototypeOf(object, value);
     return object;
   },
   copy,
@@ -405,8 +407,8 @@ export function templateIndex(node: ast.TemplateLiteral): number {
   if (index === undefined) {
     const strings: string[] = [];
     node.quasis.forEach(({ value }, i) => define(strings, String(i), value.cooked ?? undefined));
-    defineOwn(strings, "raw", { value: Object.freeze(node.quasis.map(({ value }) => value.raw)) });
-    templateIndexes.set(node, index = templates.push(Object.freeze(strings)) - 1);
+    defineOwn(strings, "raw", { value: freeze(node.quasis.map(({ value }) => value.raw)) });
+    templateIndexes.set(node, index = templates.push(freeze(strings)) - 1);
   }
   return index;
 }

@@ -3,12 +3,13 @@
  * the same kind, so that microtasks run in the program's order.
  */
 import { apply } from "../../base/own_builtins.ts";
+import { promised, rejected } from "../bytecode/iteration.ts";
 import { runtime } from "../bytecode/runtime.ts";
 import type { Wait, WaitKind } from "./steps.ts";
 import { settle } from "../cache/unit.ts";
 
-// As it was when this module was loaded
-const { Promise } = globalThis;
+// As they were when this module was loaded
+const { get, getPrototypeOf, setPrototypeOf } = Reflect;
 
 /** The result of a piece that ends at a wait. */
 export class Waiting {
@@ -39,7 +40,7 @@ export function asyncCall(begin: () => unknown): unknown {
   try {
     step = settle(begin());
   } catch (error) {
-    return Promise.reject(error);
+    return rejected(error);
   }
   return step instanceof Whole ? step.value : goOn(step);
 }
@@ -70,21 +71,23 @@ async function goOn(first: unknown): Promise<unknown> {
 /** A generator of `fn` whose first piece is run by `begin`, when its first value is requested. */
 export function generatorOf(fn: object, begin: () => unknown): object {
   const generator = generate(begin);
-  return Object.setPrototypeOf(generator, prototypeFor(fn) ?? GENERATORS);
+  setPrototypeOf(generator, prototypeFor(fn) ?? GENERATORS);
+  return generator;
 }
 
 /** Like `generatorOf`, for an async generator function. */
 export function asyncGeneratorOf(fn: object, begin: () => unknown): object {
   const generator = generateAsync(begin);
-  return Object.setPrototypeOf(generator, prototypeFor(fn) ?? ASYNC_GENERATORS);
+  setPrototypeOf(generator, prototypeFor(fn) ?? ASYNC_GENERATORS);
+  return generator;
 }
 
-const GENERATORS: object = Object.getPrototypeOf(generate.prototype);
+const GENERATORS = getPrototypeOf(generate.prototype);
 
-const ASYNC_GENERATORS: object = Object.getPrototypeOf(generateAsync.prototype);
+const ASYNC_GENERATORS = getPrototypeOf(generateAsync.prototype);
 
 function prototypeFor(fn: object): object | null {
-  const prototype: unknown = Reflect.get(fn, "prototype");
+  const prototype: unknown = get(fn, "prototype");
   return (typeof prototype === "object" || typeof prototype === "function") ? prototype : null;
 }
 
@@ -218,13 +221,13 @@ class YieldedAsync implements AsyncIterator<unknown, unknown, unknown> {
     return this;
   }
   next(value: unknown): Promise<Result> {
-    return Promise.resolve(this.#yielded.next(value));
+    return promised(this.#yielded.next(value));
   }
   throw(error: unknown): Promise<Result> {
-    return Promise.reject(error);
+    return rejected(error);
   }
   return(value: unknown): Promise<Result> {
-    return Promise.reject(new Returned(value));
+    return rejected(new Returned(value));
   }
 }
 
