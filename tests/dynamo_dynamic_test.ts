@@ -136,3 +136,28 @@ Deno.test("rank, element type, layout and gradients are guarded", () => {
   for (const x of calls) assertEquals(list(c.run(x)), list(x.add(x.ndim).mul(x.isContiguous() ? 2 : 3)));
   assertEquals(c.entries(), 5);
 });
+
+Deno.test("a part of a tensor that grows needs no version of its own for each length of the whole", () => {
+  const fn = (x: Tensor) => ops.sum(ops.mul(x, 2), -1);
+  const part = (whole: number, width: number) =>
+    vector(...Array.from({ length: 2 * whole }, (_, i) => i)).reshape([2, whole]).slice(
+      1,
+      whole - width,
+      whole,
+    );
+  for (const width of [1, 2]) {
+    // As a loop that generates passes in its prompt, then the last tokens of all
+    const c = capture(fn), inputs = [part(4, 4), ...[5, 6, 7, 8, 9].map((whole) => part(whole, width))];
+    for (const x of inputs) assertEquals(list(c.run(x)), list(fn(x)));
+    assertEquals(c.graphs.length, 2);
+  }
+});
+
+Deno.test("dimensions in another order have a version of their own, with constant strides", () => {
+  const c = capture((x: Tensor) => ops.mul(x, 2));
+  const rows = vector(...Array.from({ length: 24 }, (_, i) => i)).reshape([2, 3, 4]);
+  const other = rows.permute(0, 2, 1).contiguous().permute(0, 2, 1);
+  for (const x of [rows, other, rows, other]) assertEquals(list(c.run(x)), list(ops.mul(x, 2)));
+  assertEquals(c.graphs.length, 2);
+  assert(!c.guards().join().includes("stride()["), `${c.guards()}`);
+});

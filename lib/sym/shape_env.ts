@@ -196,7 +196,11 @@ export class ShapeEnv implements Decider, UnbackedDecider {
   createLayout(
     base: string,
     hint: LayoutHint,
-    options: { readonly dynamic: (dim: number) => SizeOptions | "unbacked" | undefined },
+    options: {
+      readonly dynamic: (dim: number) => SizeOptions | "unbacked" | undefined;
+      /** Whether a stride is a symbol where all sizes are constant. */
+      readonly dynamicStride?: (dim: number) => boolean;
+    },
   ): SymbolicLayout {
     let anySize = false;
     const shape = hint.shape.map((size, dim): Dim => {
@@ -212,8 +216,15 @@ export class ShapeEnv implements Decider, UnbackedDecider {
       const strides = hint.strides.map((stride) => stride <= 1 ? stride : this.createUnbacked([0, Infinity]));
       return { shape, strides, offset: hint.offset };
     }
+    const strideOf = (dim: number, stride: number) =>
+      this.createSize({ base, part: { kind: "stride", dim } }, stride, { duck: false });
     const dynamic = shape.some((size) => typeof size !== "number");
-    if (!dynamic) return { shape, strides: hint.strides, offset: hint.offset };
+    if (!dynamic) {
+      const strides = hint.strides.map((stride, dim) =>
+        stride > 1 && options.dynamicStride?.(dim) ? strideOf(dim, stride) : stride
+      );
+      return { shape, strides, offset: hint.offset };
+    }
     const strides: (Dim | undefined)[] = hint.strides.map((stride) => stride <= 1 ? stride : undefined);
     const order = [...hint.strides.keys()].sort((a, b) =>
       (hint.strides[a] ?? 0) - (hint.strides[b] ?? 0) || b - a
@@ -225,12 +236,11 @@ export class ShapeEnv implements Decider, UnbackedDecider {
         other !== dim && strides[other] !== undefined &&
         (hint.strides[other] ?? 0) * (hint.shape[other] ?? 0) === stride
       );
-      const source: SizeSource = { base, part: { kind: "stride", dim } };
-      if (inner === undefined) strides[dim] = this.createSize(source, stride, { duck: false });
+      if (inner === undefined) strides[dim] = strideOf(dim, stride);
       else {
         const product = mul(shape[inner] ?? 1, strides[inner] ?? 1);
         strides[dim] = product;
-        this.#equalSources.push({ source, equals: product });
+        this.#equalSources.push({ source: { base, part: { kind: "stride", dim } }, equals: product });
       }
     }
     return { shape, strides: strides.map((stride) => stride ?? 0), offset: hint.offset };

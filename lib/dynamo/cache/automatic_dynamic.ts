@@ -45,7 +45,7 @@ export type Asked =
   | { readonly kind: "object"; readonly place: string; readonly value: object }
   /** A prototype, compared by the text of its constructor. */
   | { readonly kind: "prototype"; readonly place: string; readonly value: object }
-  | { readonly kind: "shape"; readonly place: string; readonly value: readonly number[] };
+  | { readonly kind: "shape" | "strides"; readonly place: string; readonly value: readonly number[] };
 
 /**
  * Whether a number or another primitive has changed; "alike": it has not, or is new, but another element of the same
@@ -53,8 +53,18 @@ export type Asked =
  */
 type NumberChange = boolean | "alike" | "fraction";
 
-/** Whether a place has changed; for a shape, each dimension. */
+/** Whether a place has changed; for a shape and strides, each dimension. */
 export type Answer = NumberChange | readonly boolean[];
+
+/** The last known list of sizes or strides, and which of them have changed. */
+interface SizesHistory {
+  readonly last: readonly number[];
+  readonly changed: readonly boolean[];
+}
+
+/** The dimensions from the innermost to the outermost. */
+const orderOf = (strides: readonly number[]): string =>
+  `${[...strides.keys()].sort((a, b) => (strides[a] ?? 0) - (strides[b] ?? 0) || b - a)}`;
 
 /** The last known state of an object. */
 interface ObjectHistory {
@@ -89,10 +99,8 @@ export class ChangeHistory {
   readonly #expected = new Set<string>();
   /** Places that stay constant however often they change, with the function that has no rule for a symbol. */
   readonly #fixed = new Map<string, string>();
-  #shapes = new Map<
-    string,
-    { readonly last: readonly number[]; readonly changed: readonly boolean[] }
-  >();
+  #shapes = new Map<string, SizesHistory>();
+  #strides = new Map<string, SizesHistory>();
 
   /**
    * Values that versions were specialised for, because something needs a concrete value, by the computation that yields
@@ -168,6 +176,22 @@ export class ChangeHistory {
     return changed;
   }
 
+  /**
+   * Records strides; returns for each dimension whether it has had another one before, as parts of tensors do that grow.
+   * Tensors whose dimensions have another order, or are dense where they were not, have versions of their own.
+   */
+  strideChanges(source: string, strides: readonly number[]): readonly boolean[] {
+    const known = this.#strides.get(source), isAlike = known && orderOf(known.last) === orderOf(strides);
+    const changed = strides.map((stride, d) => {
+      const last = known?.last[d] ?? stride;
+      return known?.changed[d] === true ||
+        (isAlike === true && last !== stride && Math.min(last, stride) > 1);
+    });
+    this.#strides.set(source, { last: strides, changed });
+    this.asked?.push({ kind: "strides", place: source, value: strides, changed });
+    return changed;
+  }
+
   /** Declares that a number is never a constant, because it is read from a tensor. */
   expectChanges(source: string): void {
     if (!this.#numbers.has(source)) this.#numbers.set(source, { last: NaN, changed: true });
@@ -180,7 +204,7 @@ export class ChangeHistory {
    */
   fix({ base, part }: SizeSource, rule: string): boolean {
     if (this.#expected.has(base)) return false;
-    // Strides are symbols only if a dimension is.
+    // All strides of a tensor are constant together
     const key = part.kind === "shape" ? `${base}.shape[${part.dim}]` : base;
     if (this.#fixed.has(key)) return false;
     this.#fixed.set(key, rule);
@@ -226,7 +250,7 @@ export class ChangeHistory {
    * recorded.
    */
   agrees(former: readonly (Asked & { readonly changed: Answer })[]): boolean {
-    const numbers = this.#numbers, objects = this.#objects, shapes = this.#shapes;
+    const numbers = this.#numbers, objects = this.#objects, shapes = this.#shapes, strides = this.#strides;
     const prototypes = this.#prototypes, lists = this.#lists, fractions = this.#fractions;
     this.#lists = new Set(lists);
     this.#fractions = new Set(fractions);
@@ -234,6 +258,7 @@ export class ChangeHistory {
     this.#numbers = new Map(numbers);
     this.#objects = new Map(objects);
     this.#shapes = new Map(shapes);
+    this.#strides = new Map(strides);
     const isSame = (asked: Asked & { readonly changed: Answer }) =>
       JSON.stringify(this.#answer(asked)) === JSON.stringify(asked.changed);
     if (former.every(isSame)) return true;
@@ -243,6 +268,7 @@ export class ChangeHistory {
     this.#objects = objects;
     this.#prototypes = prototypes;
     this.#shapes = shapes;
+    this.#strides = strides;
     return false;
   }
 
@@ -257,6 +283,8 @@ export class ChangeHistory {
         return this.prototypeChanges(place, value);
       case "shape":
         return this.shapeChanges(place, value);
+      case "strides":
+        return this.strideChanges(place, value);
       default:
         return asked satisfies never;
     }
@@ -284,6 +312,7 @@ export class ChangeHistory {
     this.#objects.clear();
     this.#prototypes.clear();
     this.#shapes.clear();
+    this.#strides.clear();
     this.#needed.clear();
     this.#failedAssumptions = 0;
   }

@@ -159,7 +159,10 @@ export class Unit {
     args.forEach((value, index) => {
       const { name } = argumentSource(argumentLabel(parameters, index), index);
       if (typeof value === "number") this.history.numberChanges(name, value);
-      else if (isTensor(value)) this.history.shapeChanges(name, value.shape);
+      else if (isTensor(value)) {
+        this.history.shapeChanges(name, value.shape);
+        this.history.strideChanges(name, value.stride());
+      }
     });
   }
 

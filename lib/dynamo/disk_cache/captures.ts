@@ -285,6 +285,7 @@ function writeAsked(
     case "prototype":
       return [kind, at, by.numberOf(value), changed];
     case "shape":
+    case "strides":
       return [kind, at, [...value], changed];
     default:
       return kind satisfies never;
@@ -413,7 +414,7 @@ function readAsked(form: Plain, { args }: TracedCall, by: ByNumber): Asked & { r
   const [kind, at = null, given = null, answer] = listIn(form), place = sourceForm.read(at, by);
   const asked = { place: place.name, changed: answerIn(answer) };
   if (kind === "object" || kind === "prototype") return { kind, value: by.at(numberIn(given)), ...asked };
-  if (kind === "shape") return { kind, value: listIn(given).map(Number), ...asked };
+  if (kind === "shape" || kind === "strides") return { kind, value: listIn(given).map(Number), ...asked };
   const now = place.kind === "argument" ? args[place.index] : readPrimitive(given);
   if (kind === "number" && isChanging(now)) return { kind, value: now, ...asked };
   throw new DamagedForm(`Expected a size, number or text but found ${JSON.stringify(kind)}`);

@@ -435,6 +435,7 @@ export class Wrapper {
       output.guard({ kind: "identity", source, object: real, label: "Parameter" });
     }
     const changed = settings.history.shapeChanges(place.name, shape);
+    const moved = settings.history.strideChanges(place.name, strides);
     output.rememberSource(place);
     const layout = output.sizes.createLayout(place.name, { shape, strides, offset }, {
       dynamic: (dim) => {
@@ -448,6 +449,9 @@ export class Wrapper {
         if (isParameter || settings.dynamic === "never") return undefined;
         return settings.dynamic === "always" || changed[dim] || said === "value" ? {} : undefined;
       },
+      dynamicStride: (dim) =>
+        moved[dim] === true && !isParameter && settings.dynamic !== "never" &&
+        !settings.history.isFixed(place.name),
     });
     const known = (d: Dim) => typeof d === "number" ? d : null;
     const prototype: object = Object.getPrototypeOf(real);
