@@ -155,6 +155,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   mixtral: "nonzero",
   nerf: "linspace",
   speech: "to compute on tensors alone",
+  world_model: "oneHotClasses",
+  xlstm: "tril",
 };
 
 /** Models whose code compares other sizes: the batch alone is a symbol. */

@@ -11,6 +11,7 @@ const { diffusion } = await import("./models/diffusion.ts");
 const { dqn } = await import("./models/dqn.ts");
 const { efficientnet } = await import("./models/efficientnet.ts");
 const { gan } = await import("./models/gan.ts");
+const { gemma } = await import("./models/gemma.ts");
 const { glow } = await import("./models/glow.ts");
 const { gpt2 } = await import("./models/gpt2.ts");
 const { graphNetwork } = await import("./models/graph_network.ts");
@@ -27,7 +28,10 @@ const { t5 } = await import("./models/t5.ts");
 const { unet } = await import("./models/unet.ts");
 const { vae } = await import("./models/vae.ts");
 const { vit } = await import("./models/vit.ts");
+const { vocoder } = await import("./models/vocoder.ts");
 const { vqvae } = await import("./models/vqvae.ts");
+const { worldModel } = await import("./models/world_model.ts");
+const { xlstm } = await import("./models/xlstm.ts");
 
 /** Every model. */
 export const ZOO: readonly Specimen[] = [
@@ -59,4 +63,8 @@ export const ZOO: readonly Specimen[] = [
   vqvae,
   glow,
   maml,
+  gemma,
+  xlstm,
+  vocoder,
+  worldModel,
 ];
