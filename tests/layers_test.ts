@@ -229,3 +229,49 @@ Deno.test("layers refuse counts that are none by the name of the argument", () =
   for (const [make, message] of wrong) assertThrows(make, DynError, `Expected ${message}`);
   assertEquals(new nn.Linear(0, 3).weight.shape, [3, 0]);
 });
+
+Deno.test("settings that are changed between calls hold from the next call on", () => {
+  const x = arange(16, { dtype: "float32" }).reshape([1, 1, 4, 4]), rows = x.reshape([1, 4, 4]);
+  const changed = <M extends nn.Layer>(layer: M, change: (layer: M) => void, input: Tensor) => {
+    const f = compile((x: Tensor) => layer.call(x), { backend: "eager", fullgraph: true });
+    f(input);
+    change(layer);
+    assertEquals(f(input).tolist(), layer.call(input).tolist());
+    return layer.call(input);
+  };
+  const shapes = [
+    changed(new nn.Upsample({ scaleFactor: 2 }), (up) => up.scaleFactor = 3, x),
+    changed(new nn.Upsample(2), (up) => [up.size, up.mode] = [3, "bilinear"], x),
+    changed(new nn.Unfold(2), (windows) => [windows.stride, windows.padding] = [2, 1], x),
+  ].map(({ shape }) => shape);
+  assertEquals(shapes, [[1, 1, 12, 12], [1, 1, 3, 3], [1, 4, 9]]);
+  const batch = new nn.BatchNorm1d(4);
+  changed(batch, (norm) => norm.trackRunningStats = false, rows);
+  // One call before the change: a tenth of the means of the rows
+  assert(batch.runningMean?.sub(tensor([0.15, 0.55, 0.95, 1.35])).abs().max().lt(1e-6).item());
+  assertEquals(batch.numBatchesTracked?.item(), 1);
+  const tracked = batch.eval().call(rows).tolist();
+  batch.trackRunningStats = true;
+  assertEquals(batch.call(rows).tolist(), tracked);
+  const each = new nn.InstanceNorm1d(4, { trackRunningStats: true }).eval(), own = new nn.InstanceNorm1d(4);
+  each.trackRunningStats = false;
+  assertEquals(each.call(rows).tolist(), own.call(rows).tolist());
+});
+
+Deno.test("layers have the settings that they print", () => {
+  const settings: readonly (readonly [nn.Module, Readonly<Record<string, unknown>>])[] = [
+    [new nn.BatchNorm2d(2, { affine: false }), { affine: false, trackRunningStats: true }],
+    [new nn.InstanceNorm1d(2), { affine: false, trackRunningStats: false }],
+    [new nn.GroupNorm(1, 2), { affine: true }],
+    [new nn.LayerNorm(2), { elementwiseAffine: true }],
+    [new nn.RMSNorm(2, { elementwiseAffine: false }), { elementwiseAffine: false }],
+    [new nn.GRUCell(2, 2, { bias: false }), { bias: false }],
+    [new nn.Fold(2, 2, { padding: 1 }), { dilation: 1, padding: 1, stride: 1 }],
+    [new nn.PReLU(3), { numParameters: 3 }],
+    [new nn.UpsamplingBilinear2d({ size: 4 }), { size: 4, mode: "bilinear", alignCorners: true }],
+  ];
+  for (const [layer, wanted] of settings) {
+    const found = Object.keys(wanted).map((name) => [name, Reflect.get(layer, name)]);
+    assertEquals(Object.fromEntries(found), wanted, `${layer}`);
+  }
+});

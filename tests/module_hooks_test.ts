@@ -117,6 +117,13 @@ Deno.test("forward hooks are called in order: those of all modules, prepended on
   assertEquals(seen, ["before 1 {}", "always false"]);
 });
 
+Deno.test("a tensor that a hook before a call returns is its argument", () => {
+  const model = new Pair(), x = floats([1, 2]);
+  model.registerForwardPreHook((_, [first]) => isTensor(first) ? first.add(1) : undefined);
+  const f = compile((x: Tensor) => model.call(x)[0], { backend: "eager", fullgraph: true });
+  assertEquals([model.call(x)[0].tolist(), f(x).tolist()], [[8, 18], [8, 18]]);
+});
+
 Deno.test("hooks of states rename keys, add keys, and handle unmatched ones", () => {
   const model = new Pair(), seen: string[] = [];
   model.linear.registerStateDictPreHook((_, prefix) => void seen.push(`writing ${prefix}`));

@@ -447,6 +447,8 @@ export class Threshold extends Module {
 export class PReLU extends Module {
   /** [numParameters] */
   weight: Parameter;
+  /** Number of slopes: one, or one per channel. */
+  readonly numParameters: number;
   /** The initial slope. */
   readonly init: number;
 
@@ -464,7 +466,8 @@ export class PReLU extends Module {
       given,
     );
     this.init = options.init ?? 0.25;
-    this.weight = new Parameter(full([options.numParameters ?? 1], this.init, { dtype: getDefaultDtype() }));
+    this.numParameters = options.numParameters ?? 1;
+    this.weight = new Parameter(full([this.numParameters], this.init, { dtype: getDefaultDtype() }));
   }
 
   /** Reinitialises the slopes. */
@@ -479,7 +482,7 @@ export class PReLU extends Module {
 
   /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
-    return settings([], { numParameters: this.weight.numel() });
+    return settings([], { numParameters: this.numParameters });
   }
 }
 

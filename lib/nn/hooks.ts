@@ -22,8 +22,8 @@ export type NamedForwardHook<M> = (
   kwargs: NamedArguments,
   output: unknown,
 ) => unknown;
-/** Called before `forward`; an array replaces the arguments. */
-export type ForwardPreHook<M> = (module: M, args: readonly unknown[]) => readonly unknown[] | void;
+/** Called before `forward`; an array replaces the arguments, and a tensor stands for an array of itself. */
+export type ForwardPreHook<M> = (module: M, args: readonly unknown[]) => readonly unknown[] | Tensor | void;
 /** Like ForwardPreHook, with named arguments passed separately; a pair replaces both. */
 export type NamedForwardPreHook<M> = (
   module: M,
@@ -162,7 +162,8 @@ type Apart = readonly [args: readonly unknown[], kwargs: NamedArguments];
 
 const NONE: NamedArguments = Object.freeze({});
 
-function apart(args: readonly unknown[]): Apart {
+function apart(args: readonly unknown[] | Tensor): Apart {
+  if (isTensor(args)) return [[args], NONE];
   checkKind(args, "a list", "the arguments that a hook returns");
   const last = args.at(-1);
   return isPlainObject(last) && !isTensor(last) ? [args.slice(0, -1), last] : [args, NONE];

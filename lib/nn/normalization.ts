@@ -64,6 +64,10 @@ abstract class StatisticsLayer extends Module {
   readonly numFeatures: number;
   readonly eps: number;
   readonly momentum: number | null;
+  /** Whether the layer was made with a weight. */
+  readonly affine: boolean;
+  /** Whether training updates the running statistics; for layers without any it has no effect. */
+  trackRunningStats: boolean;
   weight: Parameter | null;
   bias: Parameter | null;
   runningMean: Tensor | null = null;
@@ -77,10 +81,11 @@ abstract class StatisticsLayer extends Module {
     this.numFeatures = numFeatures;
     this.eps = options.eps ?? 1e-5;
     this.momentum = options.momentum === undefined ? 0.1 : options.momentum;
-    const affine = options.affine ?? defaults.affine, place = placementOf(options);
+    const affine = this.affine = options.affine ?? defaults.affine, place = placementOf(options);
     this.weight = affine ? new Parameter(ones([numFeatures], place)) : null;
     this.bias = affine && (options.bias ?? true) ? new Parameter(zeros([numFeatures], place)) : null;
-    if (options.trackRunningStats ?? defaults.track) {
+    this.trackRunningStats = options.trackRunningStats ?? defaults.track;
+    if (this.trackRunningStats) {
       this.registerBuffer("runningMean", zeros([numFeatures], place), { key: "running_mean" });
       this.registerBuffer("runningVar", ones([numFeatures], place), { key: "running_var" });
       const none = zeros([], { dtype: "int64", device: place.device });
@@ -120,14 +125,8 @@ abstract class StatisticsLayer extends Module {
   }
 
   override extraRepr(): string {
-    const { numFeatures, eps, momentum, weight, bias } = this, trackRunningStats = this.runningMean !== null;
-    return settings([numFeatures], {
-      eps,
-      momentum,
-      affine: weight !== null,
-      bias: bias !== null,
-      trackRunningStats,
-    });
+    const { numFeatures, eps, momentum, affine, bias, trackRunningStats } = this;
+    return settings([numFeatures], { eps, momentum, affine, bias: bias !== null, trackRunningStats });
   }
 }
 
@@ -139,7 +138,7 @@ abstract class BatchNorm extends StatisticsLayer {
   /** Counts a training batch and returns its weight in the running statistics. */
   private shareOfBatch(): number {
     const counter = this.numBatchesTracked;
-    if (!this.training || !counter) return this.momentum ?? 0;
+    if (!this.training || !counter || !this.trackRunningStats) return this.momentum ?? 0;
     noGrad(() => counter.add_(1));
     return this.momentum ?? 1 / Number(counter.item());
   }
@@ -149,7 +148,8 @@ abstract class BatchNorm extends StatisticsLayer {
     this.check(x, 1);
     const share = this.shareOfBatch();
     const training = this.training || this.runningMean === null;
-    const { runningMean, runningVar, weight, bias, eps } = this;
+    const { weight, bias, eps } = this, isUsed = !this.training || this.trackRunningStats;
+    const runningMean = isUsed ? this.runningMean : null, runningVar = isUsed ? this.runningVar : null;
     return normalizeBatch(x, runningMean, runningVar, { weight, bias, training, momentum: share, eps });
   }
 }
@@ -180,7 +180,7 @@ abstract class InstanceNorm extends StatisticsLayer {
     const single = x.ndim === Math.min(...this.ranks);
     this.check(x, single ? 0 : 1);
     const batch = single ? x.unsqueeze(0) : x;
-    const useInput = this.training || this.runningMean === null;
+    const useInput = this.training || !this.trackRunningStats || this.runningMean === null;
     if (useInput && batch.shape.slice(2).every((size) => size === 1)) {
       throw new DynError(`Expected more than 1 spatial element but found shape [${x.shape}]`);
     }
@@ -274,6 +274,8 @@ function sizesOf(shape: number | readonly number[]): readonly number[] {
 export class LayerNorm extends Module {
   readonly normalizedShape: readonly number[];
   readonly eps: number;
+  /** Whether the layer was made with a weight. */
+  readonly elementwiseAffine: boolean;
   weight: Parameter | null;
   bias: Parameter | null;
 
@@ -282,7 +284,7 @@ export class LayerNorm extends Module {
     const options = layerArguments<NormalizedShape, LayerNormOptions>("LayerNorm", LAYER_NORM, given);
     this.normalizedShape = sizesOf(options.normalizedShape);
     this.eps = options.eps ?? 1e-5;
-    const affine = options.elementwiseAffine ?? true;
+    const affine = this.elementwiseAffine = options.elementwiseAffine ?? true;
     this.weight = affine ? new Parameter(ones([...this.normalizedShape], placementOf(options))) : null;
     this.bias = affine && (options.bias ?? true)
       ? new Parameter(zeros([...this.normalizedShape], placementOf(options)))
@@ -299,8 +301,8 @@ export class LayerNorm extends Module {
   }
 
   override extraRepr(): string {
-    const { normalizedShape, eps, weight, bias } = this;
-    return settings([normalizedShape], { eps, elementwiseAffine: weight !== null, bias: bias !== null });
+    const { normalizedShape, eps, elementwiseAffine, bias } = this;
+    return settings([normalizedShape], { eps, elementwiseAffine, bias: bias !== null });
   }
 }
 
@@ -319,6 +321,8 @@ const RMS_NORM = {
 export class RMSNorm extends Module {
   readonly normalizedShape: readonly number[];
   readonly eps: number | null;
+  /** Whether the layer was made with a weight. */
+  readonly elementwiseAffine: boolean;
   weight: Parameter | null;
 
   constructor(...given: Arguments<NormalizedShape, RMSNormOptions, typeof RMS_NORM>) {
@@ -326,7 +330,8 @@ export class RMSNorm extends Module {
     const options = layerArguments<NormalizedShape, RMSNormOptions>("RMSNorm", RMS_NORM, given);
     this.normalizedShape = sizesOf(options.normalizedShape);
     this.eps = options.eps ?? null;
-    this.weight = options.elementwiseAffine ?? true
+    this.elementwiseAffine = options.elementwiseAffine ?? true;
+    this.weight = this.elementwiseAffine
       ? new Parameter(ones([...this.normalizedShape], placementOf(options)))
       : null;
   }
@@ -341,7 +346,8 @@ export class RMSNorm extends Module {
   }
 
   override extraRepr(): string {
-    return settings([this.normalizedShape], { eps: this.eps, elementwiseAffine: this.weight !== null });
+    const { normalizedShape, eps, elementwiseAffine } = this;
+    return settings([normalizedShape], { eps, elementwiseAffine });
   }
 }
 
@@ -369,6 +375,8 @@ export class GroupNorm extends Module {
   readonly numGroups: number;
   readonly numChannels: number;
   readonly eps: number;
+  /** Whether the layer was made with a weight. */
+  readonly affine: boolean;
   weight: Parameter | null;
   bias: Parameter | null;
 
@@ -382,7 +390,7 @@ export class GroupNorm extends Module {
       throw new DynError(`Expected channels divisible by ${numGroups} groups but found ${numChannels}`);
     }
     this.eps = options.eps ?? 1e-5;
-    const affine = options.affine ?? true;
+    const affine = this.affine = options.affine ?? true;
     this.weight = affine ? new Parameter(ones([numChannels], placementOf(options))) : null;
     this.bias = affine && (options.bias ?? true)
       ? new Parameter(zeros([numChannels], placementOf(options)))
@@ -399,7 +407,7 @@ export class GroupNorm extends Module {
   }
 
   override extraRepr(): string {
-    const { numGroups, numChannels, eps, weight, bias } = this;
-    return settings([numGroups, numChannels], { eps, affine: weight !== null, bias: bias !== null });
+    const { numGroups, numChannels, eps, affine, bias } = this;
+    return settings([numGroups, numChannels], { eps, affine, bias: bias !== null });
   }
 }

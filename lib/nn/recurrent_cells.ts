@@ -23,6 +23,8 @@ export abstract class RNNCellBase extends Module {
   readonly inputSize: number;
   /** Features of the hidden state. */
   readonly hiddenSize: number;
+  /** Whether the cell was made with biases. */
+  readonly bias: boolean;
   /** [gates · hiddenSize, inputSize] */
   weight_ih: Parameter;
   /** [gates · hiddenSize, hiddenSize] */
@@ -39,6 +41,7 @@ export abstract class RNNCellBase extends Module {
     const { inputSize, hiddenSize, bias = true } = options;
     this.inputSize = inputSize;
     this.hiddenSize = hiddenSize;
+    this.bias = bias;
     const rows = gates.count * hiddenSize;
     const made = (...shape: number[]) => new Parameter(empty(shape, placementOf(options)));
     this.weight_ih = made(rows, inputSize);
@@ -58,7 +61,7 @@ export abstract class RNNCellBase extends Module {
   override extraRepr(): string {
     const nonlinearity = this instanceof RNNCell ? unlessDefault("tanh", this.nonlinearity) : undefined;
     return settings([this.inputSize, this.hiddenSize], {
-      bias: unlessDefault(true, this.bias_ih !== null),
+      bias: unlessDefault(true, this.bias),
       nonlinearity,
     });
   }

@@ -153,21 +153,26 @@ const UNFOLD = { required: ["kernelSize"], positional: ["dilation", "padding", "
 export class Unfold extends Module {
   /** Sizes of the sliding window. */
   readonly kernelSize: Sizes;
-  /** The arguments by name. */
-  readonly options: UnfoldOptions;
+  /** Distance between elements of a window. */
+  dilation: Sizes;
+  /** Implicit padding on both sides. */
+  padding: Sizes;
+  /** Stride between windows. */
+  stride: Sizes;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Kernel, UnfoldOptions, typeof UNFOLD>) {
     super();
-    const { kernelSize, ...options } = layerArguments<Kernel, UnfoldOptions>("Unfold", UNFOLD, given);
-    this.kernelSize = kernelSize;
-    this.options = options;
+    const options = layerArguments<Kernel, UnfoldOptions>("Unfold", UNFOLD, given);
+    this.kernelSize = options.kernelSize;
+    this.dilation = options.dilation ?? 1;
+    this.padding = options.padding ?? 0;
+    this.stride = options.stride ?? 1;
   }
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
-    const { dilation = 1, padding = 0, stride = 1 } = this.options;
-    return im2col(x, this.kernelSize, dilation, padding, stride);
+    return im2col(x, this.kernelSize, this.dilation, this.padding, this.stride);
   }
 
   /** The settings between the parentheses of its printed form. */
@@ -177,7 +182,7 @@ export class Unfold extends Module {
 }
 
 /** The settings of sliding windows that a layer prints. */
-function windows({ kernelSize, options: { dilation = 1, padding = 0, stride = 1 } }: Unfold | Fold): string {
+function windows({ kernelSize, dilation, padding, stride }: Unfold | Fold): string {
   return settings([], { kernelSize, dilation, padding, stride });
 }
 
@@ -196,22 +201,27 @@ export class Fold extends Module {
   readonly outputSize: Sizes;
   /** Sizes of a window. */
   readonly kernelSize: Sizes;
-  /** The arguments by name. */
-  readonly options: UnfoldOptions;
+  /** Distance between elements of a window. */
+  dilation: Sizes;
+  /** Implicit padding on both sides. */
+  padding: Sizes;
+  /** Stride between windows. */
+  stride: Sizes;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<Folded, UnfoldOptions, typeof FOLD>) {
     super();
-    const { outputSize, kernelSize, ...options } = layerArguments<Folded, UnfoldOptions>("Fold", FOLD, given);
-    this.outputSize = outputSize;
-    this.kernelSize = kernelSize;
-    this.options = options;
+    const options = layerArguments<Folded, UnfoldOptions>("Fold", FOLD, given);
+    this.outputSize = options.outputSize;
+    this.kernelSize = options.kernelSize;
+    this.dilation = options.dilation ?? 1;
+    this.padding = options.padding ?? 0;
+    this.stride = options.stride ?? 1;
   }
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
-    const { dilation = 1, padding = 0, stride = 1 } = this.options;
-    return col2im(x, this.outputSize, this.kernelSize, dilation, padding, stride);
+    return col2im(x, this.outputSize, this.kernelSize, this.dilation, this.padding, this.stride);
   }
 
   /** The settings between the parentheses of its printed form. */
@@ -238,25 +248,38 @@ const UPSAMPLE = ["size", "scaleFactor", "mode", "alignCorners", "recomputeScale
 
 /** Resamples to another resolution, given by size or by factor. */
 export class Upsample extends Module {
-  /** The arguments by name. */
-  readonly options: UpsampleOptions;
+  /** The sizes of the result; null: by `scaleFactor`. */
+  size: Sizes | null;
+  /** Factors of the sizes, if `size` is null. */
+  scaleFactor: Sizes | null;
+  /** Interpolation. */
+  mode: NonNullable<UpsampleOptions["mode"]>;
+  /** Whether the corners of input and output are the same points; null: the default of the mode. */
+  alignCorners: boolean | null;
+  /** Whether to recompute the scale from the rounded sizes. */
+  recomputeScaleFactor: boolean | null;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<UpsampleOptions, typeof UPSAMPLE>) {
     super();
-    this.options = trailing<UpsampleOptions>(new.target.name, UPSAMPLE, given);
+    const options = trailing<UpsampleOptions>(new.target.name, UPSAMPLE, given);
+    this.size = options.size ?? null;
+    this.scaleFactor = options.scaleFactor ?? null;
+    this.mode = options.mode ?? "nearest";
+    this.alignCorners = options.alignCorners ?? null;
+    this.recomputeScaleFactor = options.recomputeScaleFactor ?? null;
   }
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
-    const { size = null, scaleFactor = null, mode = "nearest", alignCorners = null } = this.options;
-    return interpolate(x, size, scaleFactor, mode, alignCorners, this.options.recomputeScaleFactor ?? null);
+    const { size, scaleFactor, mode, alignCorners, recomputeScaleFactor } = this;
+    return interpolate(x, size, scaleFactor, mode, alignCorners, recomputeScaleFactor);
   }
 
   /** The settings between the parentheses of its printed form. */
   override extraRepr(): string {
-    const { size, scaleFactor, mode = "nearest" } = this.options;
-    return settings([], { ...scaleFactor == null ? { size } : { scaleFactor }, mode: `'${mode}'` });
+    const { size, scaleFactor, mode } = this;
+    return settings([], { ...scaleFactor === null ? { size } : { scaleFactor }, mode: `'${mode}'` });
   }
 }
 
