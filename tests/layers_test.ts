@@ -275,3 +275,43 @@ Deno.test("layers have the settings that they print", () => {
     assertEquals(Object.fromEntries(found), wanted, `${layer}`);
   }
 });
+
+Deno.test("a loss whose reduction or other setting is changed computes the new one", () => {
+  const x = tensor([[1.5, -2], [0.25, 3]]), y = tensor([[1, -1], [1, 1]], { dtype: "float32" });
+  const pairs: readonly (readonly [nn.Module, nn.Module, readonly Tensor[]])[] = [
+    ...[nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.KLDivLoss, nn.SoftMarginLoss].map((Loss) =>
+      [new Loss(), new Loss({ reduction: "none" }), [x, y]] as const
+    ),
+    [new nn.MultiLabelMarginLoss(), new nn.MultiLabelMarginLoss({ reduction: "none" }), [
+      x,
+      tensor([[1, -1], [0, 1]]),
+    ]],
+    [new nn.GaussianNLLLoss(), new nn.GaussianNLLLoss({ reduction: "none" }), [x, y, y.abs()]],
+    [new nn.PoissonNLLLoss(), new nn.PoissonNLLLoss({ reduction: "none" }), [x, y]],
+    [new nn.TripletMarginLoss(), new nn.TripletMarginLoss({ reduction: "none" }), [x, y, x.neg()]],
+    [new nn.TripletMarginWithDistanceLoss(), new nn.TripletMarginWithDistanceLoss({ reduction: "none" }), [
+      x,
+      y,
+      x.neg(),
+    ]],
+    [new nn.CTCLoss(), new nn.CTCLoss({ reduction: "none" }), [
+      randn(3, 2, 4).logSoftmax(2),
+      tensor([[1, 2], [3, 1]]),
+      tensor([3, 3]),
+      tensor([2, 1]),
+    ]],
+  ];
+  const other: typeof pairs = [
+    [new nn.HuberLoss(), new nn.HuberLoss({ delta: 0.5 }), [x, y]],
+    [new nn.SmoothL1Loss(), new nn.SmoothL1Loss({ beta: 0.5 }), [x, y]],
+    [new nn.CosineSimilarity(), new nn.CosineSimilarity(0), [x, y]],
+    [new nn.PairwiseDistance(), new nn.PairwiseDistance(1, { keepdim: true }), [x, y]],
+  ];
+  const settings = ["reduction", "delta", "beta", "dim", "norm", "keepdim"];
+  for (const [changed, made, inputs] of [...pairs, ...other]) {
+    const run = (loss: nn.Module) => Reflect.apply(loss.call, loss, inputs).tolist(), former = run(changed);
+    for (const name of settings) if (name in made) Reflect.set(changed, name, Reflect.get(made, name));
+    assertEquals(run(changed), run(made), `${made}`);
+    assert(JSON.stringify(run(changed)) !== JSON.stringify(former), `${made}`);
+  }
+});

@@ -42,50 +42,66 @@ export abstract class WeightedLoss extends Module {
 
 /** (input − target)² */
 export class MSELoss extends Module {
-  constructor(readonly options: ReductionOptions = {}) {
+  reduction: Reduction;
+
+  constructor(options: ReductionOptions = {}) {
     super();
     optionsOf("MSELoss", options, ["reduction"]);
+    this.reduction = options.reduction ?? "mean";
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    return mseLoss(input, target, { reduction: this.options.reduction ?? "mean" });
+    return mseLoss(input, target, { reduction: this.reduction });
   }
 }
 
 /** |input − target| */
 export class L1Loss extends Module {
-  constructor(readonly options: ReductionOptions = {}) {
+  reduction: Reduction;
+
+  constructor(options: ReductionOptions = {}) {
     super();
     optionsOf("L1Loss", options, ["reduction"]);
+    this.reduction = options.reduction ?? "mean";
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    return l1Loss(input, target, { reduction: this.options.reduction ?? "mean" });
+    return l1Loss(input, target, { reduction: this.reduction });
   }
 }
 
 /** Quadratic below beta, linear above. */
 export class SmoothL1Loss extends Module {
-  constructor(readonly options: ReductionOptions & { readonly beta?: number } = {}) {
+  reduction: Reduction;
+  beta: number;
+
+  constructor(options: ReductionOptions & { readonly beta?: number } = {}) {
     super();
     optionsOf("SmoothL1Loss", options, ["reduction", "beta"]);
+    this.reduction = options.reduction ?? "mean";
+    this.beta = options.beta ?? 1;
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    const { reduction = "mean", beta = 1 } = this.options;
+    const { reduction, beta } = this;
     return smoothL1Loss(input, target, { reduction, beta });
   }
 }
 
 /** Quadratic below delta, linear with slope delta above. */
 export class HuberLoss extends Module {
-  constructor(readonly options: ReductionOptions & { readonly delta?: number } = {}) {
+  reduction: Reduction;
+  delta: number;
+
+  constructor(options: ReductionOptions & { readonly delta?: number } = {}) {
     super();
     optionsOf("HuberLoss", options, ["reduction", "delta"]);
+    this.reduction = options.reduction ?? "mean";
+    this.delta = options.delta ?? 1;
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    const { reduction = "mean", delta = 1 } = this.options;
+    const { reduction, delta } = this;
     return huberLoss(input, target, { reduction, delta });
   }
 }
@@ -197,15 +213,20 @@ export class BCEWithLogitsLoss extends WeightedLoss {
 
 /** Kullback–Leibler divergence from the input's distribution, given by log-probabilities, to the target's. */
 export class KLDivLoss extends Module {
+  reduction: Reduction | "batchmean";
+  logTarget: boolean;
+
   constructor(
-    readonly options: { readonly reduction?: Reduction | "batchmean"; readonly logTarget?: boolean } = {},
+    options: { readonly reduction?: Reduction | "batchmean"; readonly logTarget?: boolean } = {},
   ) {
     super();
     optionsOf("KLDivLoss", options, ["reduction", "logTarget"]);
+    this.reduction = options.reduction ?? "mean";
+    this.logTarget = options.logTarget ?? false;
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
-    const { reduction = "mean", logTarget = false } = this.options;
+    const { reduction, logTarget } = this;
     return klDiv(input, target, { reduction, logTarget });
   }
 }

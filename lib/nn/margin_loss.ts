@@ -85,22 +85,35 @@ export interface TripletMarginOptions extends MarginOptions {
 
 /** max(0, d(anchor, positive) − d(anchor, negative) + margin) */
 export class TripletMarginLoss extends Module {
-  /** The arguments by name. */
-  readonly options: TripletMarginOptions;
+  /** The least difference of the distances without loss. */
+  margin: number;
+  /** The exponent of the norm. */
+  p: number;
+  /** Added to distances, which keeps roots away from 0. */
+  eps: number;
+  /** Whether the positive replaces the anchor if it is closer to the negative. */
+  swap: boolean;
+  /** Reduction of the losses of a batch. */
+  reduction: Reduction;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<TripletMarginOptions, ["margin", "p", "eps", "swap"]>) {
     super();
     const names = ["margin", "p", "eps", "swap"] as const;
-    this.options = trailing<TripletMarginOptions>("TripletMarginLoss", {
+    const options = trailing<TripletMarginOptions>("TripletMarginLoss", {
       positional: names,
       named: ["reduction"],
     }, given);
+    this.margin = options.margin ?? 1;
+    this.p = options.p ?? 2;
+    this.eps = options.eps ?? 1e-6;
+    this.swap = options.swap ?? false;
+    this.reduction = options.reduction ?? "mean";
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(anchor: Tensor, positive: Tensor, negative: Tensor): Tensor {
-    const { margin = 1, p = 2, eps = 1e-6, swap = false, reduction = "mean" } = this.options;
+    const { margin, p, eps, swap, reduction } = this;
     return tripletMarginLoss(anchor, positive, negative, { margin, p, eps, swap, reduction });
   }
 }
@@ -109,18 +122,27 @@ export class TripletMarginLoss extends Module {
 export class TripletMarginWithDistanceLoss extends Module {
   /** The distance between two batches of vectors. */
   readonly distanceFunction: NonNullable<TripletDistanceOptions["distanceFunction"]>;
+  /** The least difference of the distances without loss. */
+  margin: number;
+  /** Whether the positive replaces the anchor if it is closer to the negative. */
+  swap: boolean;
+  /** Reduction of the losses of a batch. */
+  reduction: Reduction;
 
   /** Takes its arguments by name. */
-  constructor(readonly options: TripletDistanceOptions = {}) {
+  constructor(options: TripletDistanceOptions = {}) {
     super();
     optionsOf("TripletMarginWithDistanceLoss", options, ["distanceFunction", "margin", "swap", "reduction"]);
     this.distanceFunction = options.distanceFunction ?? new PairwiseDistance();
     this.stateKeys["distanceFunction"] = "distance_function";
+    this.margin = options.margin ?? 1;
+    this.swap = options.swap ?? false;
+    this.reduction = options.reduction ?? "mean";
   }
 
   /** The output of the layer. */
   override forward(anchor: Tensor, positive: Tensor, negative: Tensor): Tensor {
-    const { options, distanceFunction } = this;
+    const { distanceFunction, margin, swap, reduction } = this, options = { margin, swap, reduction };
     return tripletMarginWithDistanceLoss(anchor, positive, negative, { ...options, distanceFunction });
   }
 }
@@ -167,15 +189,19 @@ interface ReductionOptions {
 
 /** log(1 + e^(−target·input)) */
 export class SoftMarginLoss extends Module {
+  /** Reduction of the losses of a batch. */
+  reduction: Reduction;
+
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(readonly options: ReductionOptions = {}) {
+  constructor(options: ReductionOptions = {}) {
     super();
     optionsOf("SoftMarginLoss", options, ["reduction"]);
+    this.reduction = options.reduction ?? "mean";
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
-    return softMarginLoss(input, target, { reduction: this.options.reduction ?? "mean" });
+    return softMarginLoss(input, target, { reduction: this.reduction });
   }
 }
 
@@ -204,15 +230,19 @@ export class MultiLabelSoftMarginLoss extends WeightedLoss {
  * −1.
  */
 export class MultiLabelMarginLoss extends Module {
+  /** Reduction of the losses of a batch. */
+  reduction: Reduction;
+
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(readonly options: ReductionOptions = {}) {
+  constructor(options: ReductionOptions = {}) {
     super();
     optionsOf("MultiLabelMarginLoss", options, ["reduction"]);
+    this.reduction = options.reduction ?? "mean";
   }
 
   /** The output of the layer. */
   override forward(input: Tensor, target: Tensor): Tensor {
-    return multilabelMarginLoss(input, target, { reduction: this.options.reduction ?? "mean" });
+    return multilabelMarginLoss(input, target, { reduction: this.reduction });
   }
 }
 
@@ -226,15 +256,25 @@ export interface GaussianOptions extends ReductionOptions {
 
 /** Negative log-likelihood of a normal distribution with given variances. */
 export class GaussianNLLLoss extends Module {
+  /** Whether to include the constant term. */
+  full: boolean;
+  /** The least variance. */
+  eps: number;
+  /** Reduction of the losses of a batch. */
+  reduction: Reduction;
+
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(readonly options: GaussianOptions = {}) {
+  constructor(options: GaussianOptions = {}) {
     super();
     optionsOf("GaussianNLLLoss", options, ["full", "eps", "reduction"]);
+    this.full = options.full ?? false;
+    this.eps = options.eps ?? 1e-6;
+    this.reduction = options.reduction ?? "mean";
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor, variance: Tensor): Tensor {
-    const { full = false, eps = 1e-6, reduction = "mean" } = this.options;
+    const { full, eps, reduction } = this;
     return gaussianNllLoss(input, target, variance, { full, eps, reduction });
   }
 }
@@ -247,47 +287,60 @@ export interface PoissonOptions extends GaussianOptions {
 
 /** Negative log-likelihood of a Poisson distribution. */
 export class PoissonNLLLoss extends Module {
-  /** The arguments by name. */
-  readonly options: PoissonOptions;
+  /** Whether the input is the logarithm of the rate. */
+  logInput: boolean;
+  /** Whether to include the constant term. */
+  full: boolean;
+  /** Added to rates, which keeps logarithms finite. */
+  eps: number;
+  /** Reduction of the losses of a batch. */
+  reduction: Reduction;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<PoissonOptions, ["logInput", "full"]>) {
     super();
-    this.options = trailing<PoissonOptions>("PoissonNLLLoss", {
+    const options = trailing<PoissonOptions>("PoissonNLLLoss", {
       positional: ["logInput", "full"],
       named: [
         "eps",
         "reduction",
       ],
     }, given);
+    this.logInput = options.logInput ?? true;
+    this.full = options.full ?? false;
+    this.eps = options.eps ?? 1e-8;
+    this.reduction = options.reduction ?? "mean";
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
-    const { logInput = true, full = false, eps = 1e-8, reduction = "mean" } = this.options;
+    const { logInput, full, eps, reduction } = this;
     return poissonNllLoss(input, target, { logInput, full, eps, reduction });
   }
 }
 
 /** The cosine of the angle between vectors along `dim`. */
 export class CosineSimilarity extends Module {
-  /** The arguments by name. */
-  readonly options: { readonly dim?: number; readonly eps?: number };
+  /** The dimension of the vectors. */
+  dim: number;
+  /** The least product of norms. */
+  eps: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<{ readonly dim?: number; readonly eps?: number }, ["dim", "eps"]>) {
     super();
-    this.options = trailing<{ readonly dim?: number; readonly eps?: number }>(
+    const options = trailing<{ readonly dim?: number; readonly eps?: number }>(
       "CosineSimilarity",
       ["dim", "eps"],
       given,
     );
+    this.dim = options.dim ?? 1;
+    this.eps = options.eps ?? 1e-8;
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(x1: Tensor, x2: Tensor): Tensor {
-    const { dim = 1, eps = 1e-8 } = this.options;
-    return cosineSimilarity(x1, x2, dim, eps);
+    return cosineSimilarity(x1, x2, this.dim, this.eps);
   }
 }
 
@@ -303,18 +356,24 @@ export interface DistanceOptions {
 
 /** The norm of x1 − x2 along the last dimension. */
 export class PairwiseDistance extends Module {
-  /** The arguments by name. */
-  readonly options: DistanceOptions;
+  /** The exponent of the norm. */
+  norm: number;
+  /** Added to differences, which keeps roots away from 0. */
+  eps: number;
+  /** Whether the dimension is kept, with size 1. */
+  keepdim: boolean;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<DistanceOptions, ["p", "eps", "keepdim"]>) {
     super();
-    this.options = trailing<DistanceOptions>("PairwiseDistance", ["p", "eps", "keepdim"], given);
+    const options = trailing<DistanceOptions>("PairwiseDistance", ["p", "eps", "keepdim"], given);
+    this.norm = options.p ?? 2;
+    this.eps = options.eps ?? 1e-6;
+    this.keepdim = options.keepdim ?? false;
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(x1: Tensor, x2: Tensor): Tensor {
-    const { p = 2, eps = 1e-6, keepdim = false } = this.options;
-    return pairwiseDistance(x1, x2, p, eps, keepdim);
+    return pairwiseDistance(x1, x2, this.norm, this.eps, this.keepdim);
   }
 }

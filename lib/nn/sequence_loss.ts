@@ -24,13 +24,20 @@ const CTC = ["blank", "reduction", "zeroInfinity"] as const;
 
 /** Minus the log-probability of targets over all alignments with blanks, as torch.nn.CTCLoss. */
 export class CTCLoss extends Module {
-  /** The arguments by name. */
-  readonly options: CTCOptions;
+  /** The class of blanks. */
+  blank: number;
+  /** Reduction of the losses of a batch. */
+  reduction: Reduction;
+  /** Whether infinite losses, of targets that do not fit, are replaced by 0. */
+  zeroInfinity: boolean;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<CTCOptions, typeof CTC>) {
     super();
-    this.options = trailing<CTCOptions>("CTCLoss", CTC, given);
+    const options = trailing<CTCOptions>("CTCLoss", CTC, given);
+    this.blank = options.blank ?? 0;
+    this.reduction = options.reduction ?? "mean";
+    this.zeroInfinity = options.zeroInfinity ?? false;
   }
 
   /** The output of the layer. */
@@ -40,7 +47,8 @@ export class CTCLoss extends Module {
     inputLengths: Tensor | readonly number[],
     targetLengths: Tensor | readonly number[],
   ): Tensor {
-    return ctcLoss(logProbs, targets, inputLengths, targetLengths, this.options);
+    const { blank, reduction, zeroInfinity } = this, options = { blank, reduction, zeroInfinity };
+    return ctcLoss(logProbs, targets, inputLengths, targetLengths, options);
   }
 }
 
