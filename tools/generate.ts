@@ -22,7 +22,9 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
   tensorsOrNulls: "readonly (T | null)[]",
   operand: "Operand<T>",
   scalar: "Scalar | Dim",
+  scalarOperand: "Scalar | Dim",
   float: "number",
+  floatOperand: "number",
   scalarOrString: "Scalar | string",
   intsOrString: "IntOrInts | string",
   int: "number",
@@ -41,6 +43,9 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
   device: "DeviceName",
   string: "string",
 };
+
+/** Kinds of numbers that are tensors in graphs in which they change. */
+const OPERAND_NUMBERS: ReadonlySet<ParamKind> = new Set(["floatOperand", "scalarOperand"]);
 
 const NOTICE = "Written by tools/generate.ts from the definitions in lib/ops; run `deno task generate`.";
 
@@ -70,6 +75,12 @@ function typeOf(param: Param, tensor: string): string {
   return param.nullable ? `${base} | null` : base;
 }
 
+/** The type of an argument in compositions, where a number that changes between calls of a graph is a tensor. */
+function innerTypeOf(param: Param, tensor: string): string {
+  const text = typeOf(param, tensor);
+  return OPERAND_NUMBERS.has(param.kind) ? `${text} | ${tensor}` : text;
+}
+
 const isOptional = (param: Param): boolean => param.default !== undefined || param.nullable;
 const usesTensor = (param: Param): boolean => /\bT\b/.test(TYPES[param.kind]);
 
@@ -89,6 +100,15 @@ const hasOptions = (d: OpDefinition): boolean =>
 const optionsGeneric = (d: OpDefinition): boolean => namedParams(d).some(([, p]) => usesTensor(p));
 const optionsName = (d: OpDefinition, tensor: string): string =>
   `${capitalized(d.name)}Options${optionsGeneric(d) ? `<${tensor}>` : ""}`;
+
+/** The arguments by name in compositions. */
+function innerOptionsName(definition: OpDefinition, tensor: string): string {
+  const name = optionsName(definition, tensor);
+  const numbers = namedParams(definition).flatMap(([key, { kind }]) =>
+    OPERAND_NUMBERS.has(kind) ? JSON.stringify(key) : []
+  );
+  return numbers.length > 0 ? `OperandNumbers<${name}, ${numbers.join(" | ")}, ${tensor}>` : name;
+}
 
 /** Describes an argument that is omitted. */
 function defaultText(name: string, { default: value }: Param): string {
@@ -298,10 +318,11 @@ function parameterLists(
   { tensor, plain, compact }: SignatureOptions,
 ): string[] {
   const positional = entries.filter(([, p]) => !p.keyword);
-  const named = plain || !hasOptions(definition) ? undefined : optionsName(definition, tensor);
+  const nameOf = compact ? innerOptionsName : optionsName;
+  const named = plain || !hasOptions(definition) ? undefined : nameOf(definition, tensor);
   const lastRequired = positional.findLastIndex(([, p]) => !isOptional(p));
   const texts = positional.map(([name, p], k) => {
-    const type = typeOf(p, tensor);
+    const type = (compact ? innerTypeOf : typeOf)(p, tensor);
     if (k <= lastRequired) return `${name}: ${type}${isOptional(p) ? " | undefined" : ""}`;
     return `${name}?: ${type}${named ? ` | ${named}` : ""}`;
   });
@@ -386,6 +407,9 @@ function opsFile(): string {
     "",
     "/** Optional arguments in order: any by position, then the others by name. */",
     "type Rest<O, Names extends readonly (keyof O)[]> = [...Trailing<O, Names>, options?: O];",
+    "",
+    "/** Arguments by name, where numbers that change between calls of a graph are tensors. */",
+    "type OperandNumbers<O, K extends keyof O, T> = Omit<O, K> & { readonly [P in K]?: O[P] | T };",
     "",
     "/** Public names of all ops. */",
     "export type OpName = keyof OpApi<TensorLike>;",

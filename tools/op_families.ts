@@ -44,6 +44,7 @@ import { marginLosses } from "../lib/ops/nn/margin_losses.ts";
 import { matrix } from "../lib/ops/linalg/matrix.ts";
 import { maxPooling } from "../lib/ops/nn/max_pooling.ts";
 import { nativeNormalizations } from "../lib/ops/nn/native_normalization.ts";
+import { dropouts } from "../lib/ops/creation/dropout.ts";
 import { noise } from "../lib/ops/creation/noise.ts";
 import { normalizations } from "../lib/ops/nn/normalization.ts";
 import { padding } from "../lib/ops/shape/padding.ts";
@@ -137,7 +138,7 @@ export const FAMILIES: readonly Family[] = [
     windowFunctions,
     transfer,
   ),
-  family("activations", "Activations and noise", rectifiers, activations, softmaxes, noise),
+  family("activations", "Activations and noise", rectifiers, activations, softmaxes, dropouts, noise),
   family(
     "convolution",
     "Convolution, pooling, padding and resampling",

@@ -1,4 +1,7 @@
-/** Checks of numbers from programs. Errors say which number it is, what it may be and what was found; NaN never passes. */
+/**
+ * Checks of numbers from programs. Errors say which number it is, what it may be and what was found; NaN never passes. A
+ * number that is a tensor of a graph was checked when the graph was made, or is checked by each call.
+ */
 import { refuseValue } from "./checked_input.ts";
 
 /** Throws DynError unless `what` is an integer of at least `least`. */
@@ -8,16 +11,16 @@ export function checkInteger(what: string, value: unknown, least: number): void 
 }
 
 /** Throws DynError unless `what` is at least `least`. */
-export function checkAtLeast(what: string, value: number, least: number): void {
-  if (!(value >= least)) refuseValue(`${what} to be at least ${least}`, value);
+export function checkAtLeast(what: string, value: number | object, least: number): void {
+  if (typeof value === "number" && !(value >= least)) refuseValue(`${what} to be at least ${least}`, value);
 }
 
 /** Throws DynError unless `what` is above 0. */
-export function checkPositive(what: string, value: number): void {
-  if (!(value > 0)) refuseValue(`${what} to be positive`, value);
+export function checkPositive(what: string, value: number | object): void {
+  if (typeof value === "number" && !(value > 0)) refuseValue(`${what} to be positive`, value);
 }
 
 /** Throws DynError unless `what`, a share or a probability, lies in [0, 1]. */
-export function checkShare(what: string, value: number): void {
-  if (!(value >= 0 && value <= 1)) refuseValue(`${what} to be in [0, 1]`, value);
+export function checkShare(what: string, value: number | object): void {
+  if (typeof value === "number" && !(value >= 0 && value <= 1)) refuseValue(`${what} to be in [0, 1]`, value);
 }

@@ -197,7 +197,9 @@ export function inplaceArguments<T>(
 /** Kinds that accept a tensor if its elements can be read. */
 const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
   "scalar",
+  "scalarOperand",
   "float",
+  "floatOperand",
   "int",
   "ints",
   "size",
@@ -243,6 +245,7 @@ function coerce<T>(
       if (isTensor(value)) return value;
       throw bad();
     case "operand":
+    case "scalarOperand":
       if (isTensor(value) || isScalar(value)) return value;
       throw bad();
     case "tensors":
@@ -267,6 +270,9 @@ function coerce<T>(
       throw bad();
     case "scalarOrString":
       if (typeof value === "string" || (isScalar(value) && !(value instanceof Sym))) return value;
+      throw bad();
+    case "floatOperand":
+      if (typeof value === "number" || isTensor(value)) return value;
       throw bad();
     case "float":
       if (typeof value === "number") return value;
@@ -370,7 +376,9 @@ const NOUNS: Readonly<Record<ParamKind, string>> = {
   tensorsOrNulls: "a list of tensors and nulls",
   operand: "a tensor or number",
   scalar: "a number",
+  scalarOperand: "a number",
   float: "a number",
+  floatOperand: "a number",
   scalarOrString: "a number or a name",
   intsOrString: "an integer, a list of integers or a name",
   int: "an integer",

@@ -208,7 +208,10 @@ interface OpDescription<P extends Params = Params> {
   readonly resultList?: boolean;
   /** Results without a gradient although they are floating: statistics saved for a backward. */
   readonly auxiliary?: readonly string[];
-  /** Whether the values of numbers affect the validity or the kind of a call: then they are constants of a graph. */
+  /**
+   * Whether the values of numbers affect the validity or the kind of a call: then they are constants of a graph, except
+   * those of parameters that state which numbers change.
+   */
   readonly checksNumbers?: boolean;
   /** Whether `src` of an in-place call may be on another device than `self`: it is moved. */
   readonly crossesDevices?: true;

@@ -14,14 +14,17 @@ import type { Trailing } from "../base/arguments.ts";
 /** Optional arguments in order: any by position, then the others by name. */
 type Rest<O, Names extends readonly (keyof O)[]> = [...Trailing<O, Names>, options?: O];
 
+/** Arguments by name, where numbers that change between calls of a graph are tensors. */
+type OperandNumbers<O, K extends keyof O, T> = Omit<O, K> & { readonly [P in K]?: O[P] | T };
+
 /** Public names of all ops. */
 export type OpName = keyof OpApi<TensorLike>;
 
 /** Every op as a function of tensors of type T. Trailing arguments may be given by name. */
 export interface OpApi<T extends TensorLike> {
-  add(self: T, other: Operand<T>, options?: named.AddOptions): T;
-  sub(self: T, other: Operand<T>, options?: named.SubOptions): T;
-  rsub(self: T, other: Operand<T>, options?: named.RsubOptions): T;
+  add(self: T, other: Operand<T>, options?: OperandNumbers<named.AddOptions, "alpha", T>): T;
+  sub(self: T, other: Operand<T>, options?: OperandNumbers<named.SubOptions, "alpha", T>): T;
+  rsub(self: T, other: Operand<T>, options?: OperandNumbers<named.RsubOptions, "alpha", T>): T;
   mul(self: T, other: Operand<T>): T;
   div(self: T, other: Operand<T>, options?: named.DivOptions): T;
   floorDivide(self: T, other: Operand<T>): T;
@@ -54,7 +57,11 @@ export interface OpApi<T extends TensorLike> {
   signbit(self: T): T;
   where(condition: T, input: Operand<T>, other: Operand<T>): T;
   maskedFill(self: T, mask: T, value: Operand<T>): T;
-  isclose(self: T, other: T, ...rest: Rest<named.IscloseOptions, ["rtol", "atol", "equalNan"]>): T;
+  isclose(
+    self: T,
+    other: T,
+    ...rest: Rest<OperandNumbers<named.IscloseOptions, "rtol" | "atol", T>, ["rtol", "atol", "equalNan"]>
+  ): T;
   neg(self: T): T;
   abs(self: T): T;
   sign(self: T): T;
@@ -66,7 +73,7 @@ export interface OpApi<T extends TensorLike> {
   round(self: T, options?: named.RoundOptions): T;
   frac(self: T): T;
   sigmoid(self: T, ...rest: Rest<named.SigmoidOptions, ["inplace"]>): T;
-  logit(self: T, ...rest: Rest<named.LogitOptions, ["eps"]>): T;
+  logit(self: T, ...rest: Rest<OperandNumbers<named.LogitOptions, "eps", T>, ["eps"]>): T;
   sqrt(self: T): T;
   rsqrt(self: T): T;
   reciprocal(self: T): T;
@@ -102,14 +109,34 @@ export interface OpApi<T extends TensorLike> {
   clamp(self: T, ...rest: Rest<named.ClampOptions<T>, ["min", "max"]>): T;
   clampMin(self: T, min: Operand<T>): T;
   clampMax(self: T, max: Operand<T>): T;
-  nanToNum(self: T, ...rest: Rest<named.NanToNumOptions, ["nan", "posinf", "neginf"]>): T;
+  nanToNum(
+    self: T,
+    ...rest: Rest<
+      OperandNumbers<named.NanToNumOptions, "nan" | "posinf" | "neginf", T>,
+      ["nan", "posinf", "neginf"]
+    >
+  ): T;
   heaviside(self: T, other: Operand<T>): T;
   relu(self: T, ...rest: Rest<named.ReluOptions, ["inplace"]>): T;
-  thresholdBackward(grad: T, self: T, threshold: number): T;
+  thresholdBackward(grad: T, self: T, threshold: number | T): T;
   relu6(self: T, ...rest: Rest<named.Relu6Options, ["inplace"]>): T;
-  hardtanh(self: T, ...rest: Rest<named.HardtanhOptions, ["minVal", "maxVal", "inplace"]>): T;
-  leakyRelu(self: T, ...rest: Rest<named.LeakyReluOptions, ["negativeSlope", "inplace"]>): T;
-  threshold(self: T, threshold: number, value: number, ...rest: Rest<named.ThresholdOptions, ["inplace"]>): T;
+  hardtanh(
+    self: T,
+    ...rest: Rest<
+      OperandNumbers<named.HardtanhOptions, "minVal" | "maxVal", T>,
+      ["minVal", "maxVal", "inplace"]
+    >
+  ): T;
+  leakyRelu(
+    self: T,
+    ...rest: Rest<OperandNumbers<named.LeakyReluOptions, "negativeSlope", T>, ["negativeSlope", "inplace"]>
+  ): T;
+  threshold(
+    self: T,
+    threshold: number | T,
+    value: number | T,
+    ...rest: Rest<named.ThresholdOptions, ["inplace"]>
+  ): T;
   threshold(
     self: T,
     named: { readonly threshold: number; readonly value: number } & named.ThresholdOptions,
@@ -117,8 +144,8 @@ export interface OpApi<T extends TensorLike> {
   prelu(self: T, weight: T): T;
   hardsigmoid(self: T, ...rest: Rest<named.HardsigmoidOptions, ["inplace"]>): T;
   hardswish(self: T, ...rest: Rest<named.HardswishOptions, ["inplace"]>): T;
-  softshrink(self: T, ...rest: Rest<named.SoftshrinkOptions, ["lambd"]>): T;
-  hardshrink(self: T, ...rest: Rest<named.HardshrinkOptions, ["lambd"]>): T;
+  softshrink(self: T, ...rest: Rest<OperandNumbers<named.SoftshrinkOptions, "lambd", T>, ["lambd"]>): T;
+  hardshrink(self: T, ...rest: Rest<OperandNumbers<named.HardshrinkOptions, "lambd", T>, ["lambd"]>): T;
   sum(self: T, ...rest: Rest<named.SumOptions, ["dim", "keepdim"]>): T;
   mean(self: T, ...rest: Rest<named.MeanOptions, ["dim", "keepdim"]>): T;
   prod(self: T, ...rest: Rest<named.ProdOptions, ["dim", "keepdim"]>): T;
@@ -366,7 +393,13 @@ export interface OpApi<T extends TensorLike> {
   takeAlongDim(self: T, indices: T, ...rest: Rest<named.TakeAlongDimOptions, ["dim"]>): T;
   indexSelect(self: T, dim: number, index: T): T;
   indexSelect(self: T, named: { readonly dim: number; readonly index: T }): T;
-  indexAdd(self: T, dim: number, index: T, source: T, options?: named.IndexAddOptions): T;
+  indexAdd(
+    self: T,
+    dim: number,
+    index: T,
+    source: T,
+    options?: OperandNumbers<named.IndexAddOptions, "alpha", T>,
+  ): T;
   indexAdd(
     self: T,
     named: { readonly dim: number; readonly index: T; readonly source: T } & named.IndexAddOptions,
@@ -429,8 +462,8 @@ export interface OpApi<T extends TensorLike> {
   logaddexp(self: T, other: Operand<T>): T;
   logaddexp2(self: T, other: Operand<T>): T;
   lerp(self: T, end: T, weight: Operand<T>): T;
-  addcmul(self: T, tensor1: T, tensor2: T, options?: named.AddcmulOptions): T;
-  addcdiv(self: T, tensor1: T, tensor2: T, options?: named.AddcdivOptions): T;
+  addcmul(self: T, tensor1: T, tensor2: T, options?: OperandNumbers<named.AddcmulOptions, "value", T>): T;
+  addcdiv(self: T, tensor1: T, tensor2: T, options?: OperandNumbers<named.AddcdivOptions, "value", T>): T;
   ldexp(self: T, other: T): T;
   nonzero(self: T, options: named.NonzeroOptions & { readonly asTuple: true }): Results<T, ["indices"]>;
   nonzero(self: T, options?: named.NonzeroOptions): T;
@@ -544,7 +577,11 @@ export interface OpApi<T extends TensorLike> {
     options?: named.UniqueConsecutiveOptions,
   ): T;
   bincount(self: T, ...rest: Rest<named.BincountOptions<T>, ["weights", "minlength"]>): T;
-  constantPadNd(self: T, pad: readonly Dim[], ...rest: Rest<named.ConstantPadNdOptions, ["value"]>): T;
+  constantPadNd(
+    self: T,
+    pad: readonly Dim[],
+    ...rest: Rest<OperandNumbers<named.ConstantPadNdOptions, "value", T>, ["value"]>
+  ): T;
   constantPadNd(self: T, named: { readonly pad: readonly Dim[] } & named.ConstantPadNdOptions): T;
   padBy(self: T, pad: readonly Dim[], mode: "reflect" | "replicate" | "circular"): T;
   padByBackward(
@@ -553,7 +590,11 @@ export interface OpApi<T extends TensorLike> {
     pad: readonly Dim[],
     mode: "reflect" | "replicate" | "circular",
   ): T;
-  pad(self: T, pad: readonly Dim[], ...rest: Rest<named.PadOptions, ["mode", "value"]>): T;
+  pad(
+    self: T,
+    pad: readonly Dim[],
+    ...rest: Rest<OperandNumbers<named.PadOptions, "value", T>, ["mode", "value"]>
+  ): T;
   pad(self: T, named: { readonly pad: readonly Dim[] } & named.PadOptions): T;
   scatterCombined(self: T, dim: number, index: T, src: T, reduce: "prod" | "amax" | "amin"): T;
   scatterReduce(
@@ -677,13 +718,16 @@ export interface OpApi<T extends TensorLike> {
   gelu(self: T, ...rest: Rest<named.GeluOptions, ["approximate"]>): T;
   silu(self: T, ...rest: Rest<named.SiluOptions, ["inplace"]>): T;
   mish(self: T, ...rest: Rest<named.MishOptions, ["inplace"]>): T;
-  softplus(self: T, ...rest: Rest<named.SoftplusOptions, ["beta", "threshold"]>): T;
+  softplus(
+    self: T,
+    ...rest: Rest<OperandNumbers<named.SoftplusOptions, "beta" | "threshold", T>, ["beta", "threshold"]>
+  ): T;
   logsigmoid(self: T): T;
   softsign(self: T): T;
   tanhshrink(self: T): T;
-  eluLinear(self: T, alpha: number, scale: number, rate: number): T;
-  elu(self: T, ...rest: Rest<named.EluOptions, ["alpha", "inplace"]>): T;
-  celu(self: T, ...rest: Rest<named.CeluOptions, ["alpha", "inplace"]>): T;
+  eluLinear(self: T, alpha: number | T, scale: number, rate: number | T): T;
+  elu(self: T, ...rest: Rest<OperandNumbers<named.EluOptions, "alpha", T>, ["alpha", "inplace"]>): T;
+  celu(self: T, ...rest: Rest<OperandNumbers<named.CeluOptions, "alpha", T>, ["alpha", "inplace"]>): T;
   selu(self: T, ...rest: Rest<named.SeluOptions, ["inplace"]>): T;
   glu(self: T, ...rest: Rest<named.GluOptions, ["dim"]>): T;
   maxPool2dWithIndicesBackward(
@@ -968,11 +1012,17 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     named: { readonly kernelSize: IntOrInts } & named.FractionalMaxPool3dOptions<T>,
   ): T;
-  cauchy(self: T, ...rest: Rest<named.CauchyOptions, ["median", "sigma"]>): T;
-  logNormal(self: T, ...rest: Rest<named.LogNormalOptions, ["mean", "std"]>): T;
+  cauchy(
+    self: T,
+    ...rest: Rest<OperandNumbers<named.CauchyOptions, "median" | "sigma", T>, ["median", "sigma"]>
+  ): T;
+  logNormal(
+    self: T,
+    ...rest: Rest<OperandNumbers<named.LogNormalOptions, "mean" | "std", T>, ["mean", "std"]>
+  ): T;
   geometric(self: T, p: number, options?: named.GeometricOptions): T;
   random(self: T, ...rest: Rest<named.RandomOptions, ["from", "to"]>): T;
-  fillDiagonal(self: T, fillValue: Scalar | Dim, ...rest: Rest<named.FillDiagonalOptions, ["wrap"]>): T;
+  fillDiagonal(self: T, fillValue: Scalar | Dim | T, ...rest: Rest<named.FillDiagonalOptions, ["wrap"]>): T;
   rand(size: readonly Dim[], options?: named.RandOptions): T;
   rand(...size: (Dim | named.RandOptions)[]): T;
   randn(size: readonly Dim[], options?: named.RandnOptions): T;
@@ -983,22 +1033,43 @@ export interface OpApi<T extends TensorLike> {
   randintLike(self: T, low: number, ...rest: Rest<named.RandintLikeOptions, ["high"]>): T;
   randperm(n: Dim, options?: named.RandpermOptions): T;
   bernoulli(self: T, ...rest: Rest<named.BernoulliOptions<T>, ["p"]>): T;
-  uniform(self: T, ...rest: Rest<named.UniformOptions, ["from", "to"]>): T;
-  normal(self: T, ...rest: Rest<named.NormalOptions, ["mean", "std"]>): T;
-  exponential(self: T, ...rest: Rest<named.ExponentialOptions, ["lambd"]>): T;
+  uniform(self: T, ...rest: Rest<OperandNumbers<named.UniformOptions, "from" | "to", T>, ["from", "to"]>): T;
+  normal(self: T, ...rest: Rest<OperandNumbers<named.NormalOptions, "mean" | "std", T>, ["mean", "std"]>): T;
+  exponential(self: T, ...rest: Rest<OperandNumbers<named.ExponentialOptions, "lambd", T>, ["lambd"]>): T;
   multinomial(self: T, numSamples: number, ...rest: Rest<named.MultinomialOptions, ["replacement"]>): T;
   multinomial(self: T, named: { readonly numSamples: number } & named.MultinomialOptions): T;
-  dropoutMask(self: T, p: number): T;
-  dropout(self: T, ...rest: Rest<named.DropoutOptions, ["p", "training", "inplace"]>): T;
-  dropout1d(self: T, ...rest: Rest<named.Dropout1dOptions, ["p", "training", "inplace"]>): T;
-  dropout2d(self: T, ...rest: Rest<named.Dropout2dOptions, ["p", "training", "inplace"]>): T;
-  dropout3d(self: T, ...rest: Rest<named.Dropout3dOptions, ["p", "training", "inplace"]>): T;
-  alphaDropout(self: T, ...rest: Rest<named.AlphaDropoutOptions, ["p", "training", "inplace"]>): T;
+  dropoutMask(self: T, p: number | T): T;
+  dropout(
+    self: T,
+    ...rest: Rest<OperandNumbers<named.DropoutOptions, "p", T>, ["p", "training", "inplace"]>
+  ): T;
+  dropout1d(
+    self: T,
+    ...rest: Rest<OperandNumbers<named.Dropout1dOptions, "p", T>, ["p", "training", "inplace"]>
+  ): T;
+  dropout2d(
+    self: T,
+    ...rest: Rest<OperandNumbers<named.Dropout2dOptions, "p", T>, ["p", "training", "inplace"]>
+  ): T;
+  dropout3d(
+    self: T,
+    ...rest: Rest<OperandNumbers<named.Dropout3dOptions, "p", T>, ["p", "training", "inplace"]>
+  ): T;
+  alphaDropout(
+    self: T,
+    ...rest: Rest<OperandNumbers<named.AlphaDropoutOptions, "p", T>, ["p", "training", "inplace"]>
+  ): T;
   featureAlphaDropout(
     self: T,
-    ...rest: Rest<named.FeatureAlphaDropoutOptions, ["p", "training", "inplace"]>
+    ...rest: Rest<OperandNumbers<named.FeatureAlphaDropoutOptions, "p", T>, ["p", "training", "inplace"]>
   ): T;
-  rrelu(self: T, ...rest: Rest<named.RreluOptions, ["lower", "upper", "training", "inplace"]>): T;
+  rrelu(
+    self: T,
+    ...rest: Rest<
+      OperandNumbers<named.RreluOptions, "lower" | "upper", T>,
+      ["lower", "upper", "training", "inplace"]
+    >
+  ): T;
   gumbelSoftmax(logits: T, ...rest: Rest<named.GumbelSoftmaxOptions<T>, ["tau", "hard", "eps", "dim"]>): T;
   var(self: T, ...rest: Rest<named.VarOptions, ["dim", "unbiased", "keepdim"]>): T;
   std(self: T, ...rest: Rest<named.StdOptions, ["dim", "unbiased", "keepdim"]>): T;
@@ -1017,11 +1088,19 @@ export interface OpApi<T extends TensorLike> {
   normP(self: T, p: number, dim: readonly number[], keepdim: boolean): T;
   vectorNorm(x: T, ...rest: Rest<named.VectorNormOptions, ["ord", "dim", "keepdim"]>): T;
   norm(self: T, ...rest: Rest<named.NormOptions, ["p", "dim", "keepdim", "dtype"]>): T;
-  normalize(self: T, ...rest: Rest<named.NormalizeOptions, ["p", "dim", "eps"]>): T;
-  cosineSimilarity(x1: T, x2: T, ...rest: Rest<named.CosineSimilarityOptions, ["dim", "eps"]>): T;
-  pairwiseDistance(x1: T, x2: T, ...rest: Rest<named.PairwiseDistanceOptions, ["p", "eps", "keepdim"]>): T;
+  normalize(self: T, ...rest: Rest<OperandNumbers<named.NormalizeOptions, "eps", T>, ["p", "dim", "eps"]>): T;
+  cosineSimilarity(
+    x1: T,
+    x2: T,
+    ...rest: Rest<OperandNumbers<named.CosineSimilarityOptions, "eps", T>, ["dim", "eps"]>
+  ): T;
+  pairwiseDistance(
+    x1: T,
+    x2: T,
+    ...rest: Rest<OperandNumbers<named.PairwiseDistanceOptions, "eps", T>, ["p", "eps", "keepdim"]>
+  ): T;
   dist(self: T, other: T, ...rest: Rest<named.DistOptions, ["p"]>): T;
-  renorm(self: T, p: number, dim: number, maxnorm: number): T;
+  renorm(self: T, p: number, dim: number, maxnorm: number | T): T;
   renorm(self: T, named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): T;
   segmentNumbers(bounds: T, size: number, areOffsets: boolean, unsafe: boolean): T;
   segmentReduce(
@@ -1074,7 +1153,10 @@ export interface OpApi<T extends TensorLike> {
     query: T,
     key: T,
     value: T,
-    ...rest: Rest<named.ScaledDotProductAttentionOptions<T>, ["attnMask", "dropoutP", "isCausal"]>
+    ...rest: Rest<
+      OperandNumbers<named.ScaledDotProductAttentionOptions<T>, "dropoutP" | "scale", T>,
+      ["attnMask", "dropoutP", "isCausal"]
+    >
   ): T;
   einsum(equation: string, operands: readonly T[]): T;
   einsum(equation: string, ...operands: T[]): T;
@@ -1132,7 +1214,10 @@ export interface OpApi<T extends TensorLike> {
   localResponseNorm(
     self: T,
     size: number,
-    ...rest: Rest<named.LocalResponseNormOptions, ["alpha", "beta", "k"]>
+    ...rest: Rest<
+      OperandNumbers<named.LocalResponseNormOptions, "alpha" | "beta" | "k", T>,
+      ["alpha", "beta", "k"]
+    >
   ): T;
   localResponseNorm(self: T, named: { readonly size: number } & named.LocalResponseNormOptions): T;
   col2im(
@@ -1186,30 +1271,30 @@ export interface OpApi<T extends TensorLike> {
     input1: T,
     input2: T,
     target: T,
-    ...rest: Rest<named.MarginRankingLossOptions, ["margin", "reduction"]>
+    ...rest: Rest<OperandNumbers<named.MarginRankingLossOptions, "margin", T>, ["margin", "reduction"]>
   ): T;
   hingeEmbeddingLoss(
     self: T,
     target: T,
-    ...rest: Rest<named.HingeEmbeddingLossOptions, ["margin", "reduction"]>
+    ...rest: Rest<OperandNumbers<named.HingeEmbeddingLossOptions, "margin", T>, ["margin", "reduction"]>
   ): T;
   cosineEmbeddingLoss(
     input1: T,
     input2: T,
     target: T,
-    ...rest: Rest<named.CosineEmbeddingLossOptions, ["margin", "reduction"]>
+    ...rest: Rest<OperandNumbers<named.CosineEmbeddingLossOptions, "margin", T>, ["margin", "reduction"]>
   ): T;
   gaussianNllLoss(
     self: T,
     target: T,
     var_: Operand<T>,
-    ...rest: Rest<named.GaussianNllLossOptions, ["full", "eps", "reduction"]>
+    ...rest: Rest<OperandNumbers<named.GaussianNllLossOptions, "eps", T>, ["full", "eps", "reduction"]>
   ): T;
   poissonNllLoss(
     self: T,
     target: T,
     ...rest: Rest<
-      named.PoissonNllLossOptions,
+      OperandNumbers<named.PoissonNllLossOptions, "eps", T>,
       ["logInput", "full", "sizeAverage", "eps", "reduce", "reduction"]
     >
   ): T;
@@ -1218,7 +1303,7 @@ export interface OpApi<T extends TensorLike> {
     positive: T,
     negative: T,
     ...rest: Rest<
-      named.TripletMarginLossOptions,
+      OperandNumbers<named.TripletMarginLossOptions, "margin" | "eps", T>,
       ["margin", "p", "eps", "swap", "sizeAverage", "reduce", "reduction"]
     >
   ): T;
@@ -1226,7 +1311,7 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     target: T,
     ...rest: Rest<
-      named.MultiMarginLossOptions<T>,
+      OperandNumbers<named.MultiMarginLossOptions<T>, "margin", T>,
       ["p", "margin", "weight", "sizeAverage", "reduce", "reduction"]
     >
   ): T;
@@ -1242,7 +1327,12 @@ export interface OpApi<T extends TensorLike> {
     target: T,
     ...rest: Rest<named.MultilabelMarginLossOptions, ["sizeAverage", "reduce", "reduction"]>
   ): T;
-  linearCrossEntropy(input: T, linearWeight: T, target: T, options?: named.LinearCrossEntropyOptions<T>): T;
+  linearCrossEntropy(
+    input: T,
+    linearWeight: T,
+    target: T,
+    options?: OperandNumbers<named.LinearCrossEntropyOptions<T>, "labelSmoothing", T>,
+  ): T;
   ctcLoss(
     logProbs: T,
     targets: T,
@@ -1408,7 +1498,7 @@ export interface OpApi<T extends TensorLike> {
     normalizedShape: readonly Dim[],
     weight: T | null | undefined,
     bias: T | null | undefined,
-    eps: number,
+    eps: number | T,
     options?: named.NativeLayerNormOptions<T>,
   ): Results<T, ["output", "mean", "rstd"]>;
   nativeLayerNorm(
@@ -1425,7 +1515,7 @@ export interface OpApi<T extends TensorLike> {
     c: Dim,
     hxw: Dim,
     group: number,
-    eps: number,
+    eps: number | T,
     options?: named.NativeGroupNormOptions<T>,
   ): Results<T, ["output", "mean", "rstd"]>;
   nativeBatchNorm(
@@ -1435,22 +1525,27 @@ export interface OpApi<T extends TensorLike> {
     runningMean: T | null | undefined,
     runningVar: T | null | undefined,
     training: boolean,
-    momentum: number,
-    eps: number,
+    momentum: number | T,
+    eps: number | T,
     options?: named.NativeBatchNormOptions<T>,
   ): Results<T, ["output", "mean", "rstd"]>;
-  nativeDropoutBackward(gradOutput: T, mask: T, scale: number): T;
+  nativeDropoutBackward(gradOutput: T, mask: T, scale: number | T): T;
   nativeDropoutBackward(gradOutput: T, mask: T, named: { readonly scale: number }): T;
   mm(self: T, mat2: T): T;
   bmm(self: T, mat2: T): T;
   mv(self: T, vec: T): T;
   dot(self: T, tensor: T): T;
   matmul(self: T, other: T): T;
-  addmm(self: T, first: T, second: T, options?: named.AddmmOptions): T;
-  addmv(self: T, first: T, second: T, options?: named.AddmvOptions): T;
-  baddbmm(self: T, first: T, second: T, options?: named.BaddbmmOptions): T;
-  addbmm(self: T, first: T, second: T, options?: named.AddbmmOptions): T;
-  addr(self: T, first: T, second: T, options?: named.AddrOptions): T;
+  addmm(self: T, first: T, second: T, options?: OperandNumbers<named.AddmmOptions, "beta" | "alpha", T>): T;
+  addmv(self: T, first: T, second: T, options?: OperandNumbers<named.AddmvOptions, "beta" | "alpha", T>): T;
+  baddbmm(
+    self: T,
+    first: T,
+    second: T,
+    options?: OperandNumbers<named.BaddbmmOptions, "beta" | "alpha", T>,
+  ): T;
+  addbmm(self: T, first: T, second: T, options?: OperandNumbers<named.AddbmmOptions, "beta" | "alpha", T>): T;
+  addr(self: T, first: T, second: T, options?: OperandNumbers<named.AddrOptions, "beta" | "alpha", T>): T;
   outer(self: T, vec2: T): T;
   linear(input: T, weight: T, ...rest: Rest<named.LinearOptions<T>, ["bias"]>): T;
   convolution(
@@ -1624,45 +1719,49 @@ export interface OpApi<T extends TensorLike> {
   layerNorm(
     self: T,
     normalizedShape: readonly Dim[],
-    ...rest: Rest<named.LayerNormOptions<T>, ["weight", "bias", "eps"]>
+    ...rest: Rest<OperandNumbers<named.LayerNormOptions<T>, "eps", T>, ["weight", "bias", "eps"]>
   ): T;
   layerNorm(self: T, named: { readonly normalizedShape: readonly Dim[] } & named.LayerNormOptions<T>): T;
   rmsNorm(
     self: T,
     normalizedShape: readonly Dim[],
-    ...rest: Rest<named.RmsNormOptions<T>, ["weight", "eps"]>
+    ...rest: Rest<OperandNumbers<named.RmsNormOptions<T>, "eps", T>, ["weight", "eps"]>
   ): T;
   rmsNorm(self: T, named: { readonly normalizedShape: readonly Dim[] } & named.RmsNormOptions<T>): T;
   groupNorm(
     self: T,
     numGroups: number,
-    ...rest: Rest<named.GroupNormOptions<T>, ["weight", "bias", "eps"]>
+    ...rest: Rest<OperandNumbers<named.GroupNormOptions<T>, "eps", T>, ["weight", "bias", "eps"]>
   ): T;
   groupNorm(self: T, named: { readonly numGroups: number } & named.GroupNormOptions<T>): T;
   instanceNorm(
     self: T,
     ...rest: Rest<
-      named.InstanceNormOptions<T>,
+      OperandNumbers<named.InstanceNormOptions<T>, "momentum" | "eps", T>,
       ["runningMean", "runningVar", "weight", "bias", "useInputStats", "momentum", "eps"]
     >
   ): T;
   batchNormTraining(
     self: T,
-    ...rest: Rest<named.BatchNormTrainingOptions<T>, ["weight", "bias", "eps"]>
+    ...rest: Rest<OperandNumbers<named.BatchNormTrainingOptions<T>, "eps", T>, ["weight", "bias", "eps"]>
   ): Results<T, ["output", "mean", "variance"]>;
   batchNormInference(
     self: T,
     runningMean: T,
     runningVar: T,
-    ...rest: Rest<named.BatchNormInferenceOptions<T>, ["weight", "bias", "eps"]>
+    ...rest: Rest<OperandNumbers<named.BatchNormInferenceOptions<T>, "eps", T>, ["weight", "bias", "eps"]>
   ): T;
   mseLoss(self: T, target: T, ...rest: Rest<named.MseLossOptions<T>, ["reduction", "weight"]>): T;
   l1Loss(self: T, target: T, ...rest: Rest<named.L1LossOptions<T>, ["reduction", "weight"]>): T;
-  smoothL1Loss(self: T, target: T, ...rest: Rest<named.SmoothL1LossOptions, ["reduction", "beta"]>): T;
+  smoothL1Loss(
+    self: T,
+    target: T,
+    ...rest: Rest<OperandNumbers<named.SmoothL1LossOptions, "beta", T>, ["reduction", "beta"]>
+  ): T;
   huberLoss(
     self: T,
     target: T,
-    ...rest: Rest<named.HuberLossOptions<T>, ["reduction", "delta", "weight"]>
+    ...rest: Rest<OperandNumbers<named.HuberLossOptions<T>, "delta", T>, ["reduction", "delta", "weight"]>
   ): T;
   softMarginLoss(self: T, target: T, ...rest: Rest<named.SoftMarginLossOptions, ["reduction"]>): T;
   nllLoss(
@@ -1673,7 +1772,10 @@ export interface OpApi<T extends TensorLike> {
   crossEntropy(
     self: T,
     target: T,
-    ...rest: Rest<named.CrossEntropyOptions<T>, ["weight", "ignoreIndex", "reduction", "labelSmoothing"]>
+    ...rest: Rest<
+      OperandNumbers<named.CrossEntropyOptions<T>, "labelSmoothing", T>,
+      ["weight", "ignoreIndex", "reduction", "labelSmoothing"]
+    >
   ): T;
   binaryCrossEntropy(
     self: T,

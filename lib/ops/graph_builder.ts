@@ -249,14 +249,14 @@ export class GraphBuilder {
 /** The arguments of a call with tensors replaced. */
 export function mapArguments<A extends TensorLike, B>(
   args: ArgsOf<Params, A>,
-  change: (value: A) => B,
+  change: (value: A, param: string) => B,
 ): ArgsOf<Params, B> {
   const mapped: Record<string, CallArgument<B>> = {};
   for (const [name, value] of Object.entries(args)) {
     mapped[name] = isTensorList(value)
-      ? value.map((each) => each === null ? null : change(each))
+      ? value.map((each) => each === null ? null : change(each, name))
       : isTensor(value)
-      ? change(value)
+      ? change(value, name)
       : value;
   }
   return mapped;
@@ -298,6 +298,7 @@ function isTensorList<T extends TensorLike>(value: CallArgument<T>): value is re
 
 function isDefault(value: Argument, standard: Param["default"]): boolean {
   if (standard === undefined) return false;
-  if (!isList(value) || !Array.isArray(standard)) return value === standard;
+  // -0 is another number than 0
+  if (!isList(value) || !Array.isArray(standard)) return Object.is(value, standard);
   return sameList(value, standard);
 }

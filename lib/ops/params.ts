@@ -24,6 +24,13 @@ export interface ArgumentTypes<T> {
   operand: T | Scalar | Dim;
   scalar: Scalar | Dim;
   float: number;
+  /**
+   * A number that only takes part in arithmetic: programs pass numbers, but a graph in which the number changes between
+   * calls passes a 0-d tensor of float64.
+   */
+  floatOperand: number | T;
+  /** The same for numbers of any type. */
+  scalarOperand: Scalar | Dim | T;
   /** A number or a name: the order of a norm. */
   scalarOrString: Scalar | string;
   /** intOrInts, or a name: "same" padding. */
@@ -54,6 +61,19 @@ export interface ArgumentTypes<T> {
 
 export type ParamKind = keyof ArgumentTypes<unknown>;
 
+/** The numbers that fulfil all conditions. */
+export interface NumberRange {
+  readonly above?: number;
+  readonly atLeast?: number;
+  readonly below?: number;
+  readonly atMost?: number;
+  readonly not?: readonly number[];
+  /** The name of another parameter that the number does not exceed. */
+  readonly notAbove?: string;
+  /** The name of another parameter that is no greater than the number. */
+  readonly notBelow?: string;
+}
+
 /** One parameter. `nullable` ones may be left out or given as null. */
 export interface Param<K extends ParamKind = ParamKind, N extends boolean = boolean> {
   readonly kind: K;
@@ -72,6 +92,11 @@ export interface Param<K extends ParamKind = ParamKind, N extends boolean = bool
    * bits.
    */
   readonly late?: true;
+  /**
+   * Numbers that may change between calls of one graph, for kinds that take operands; others decide whether the call is
+   * valid, or which way it goes, and are constants.
+   */
+  readonly changes?: NumberRange;
   /** Whether complex numbers are accepted; they become tensors before the call is parsed. */
   readonly complex?: true;
   /** Allowed values of a string parameter. */
@@ -88,6 +113,11 @@ export type ArgsOf<P extends Params, T> = {
   readonly [K in keyof P]: ArgumentTypes<T>[P[K]["kind"]] | (true extends P[K]["nullable"] ? null : never);
 };
 
+/** Returns whether a parameter is a number that is a 0-d tensor in graphs in which it changes. */
+export function isOperandNumber(param: Param | undefined): boolean {
+  return param?.kind === "floatOperand" || param?.kind === "scalarOperand";
+}
+
 /** A required parameter. */
 export function required<K extends ParamKind>(
   kind: K,
@@ -97,6 +127,7 @@ export function required<K extends ParamKind>(
     loadable?: "natural" | "nonzero";
     late?: true;
     complex?: true;
+    changes?: NumberRange;
   } = {},
 ): Param<K, false> {
   return { kind, nullable: false, ...options };
@@ -106,7 +137,7 @@ export function required<K extends ParamKind>(
 export function optional<K extends ParamKind>(
   kind: K,
   value: Scalar | string | readonly number[],
-  options: { keyword?: boolean; oneOf?: readonly string[]; loadable?: true } = {},
+  options: { keyword?: boolean; oneOf?: readonly string[]; loadable?: true; changes?: NumberRange } = {},
 ): Param<K, false> {
   return { kind, nullable: false, default: value, ...options };
 }
@@ -114,7 +145,13 @@ export function optional<K extends ParamKind>(
 /** A parameter that may be null or left out. */
 export function nullable<K extends ParamKind>(
   kind: K,
-  options: { keyword?: boolean; oneOf?: readonly string[]; variadic?: boolean; late?: true } = {},
+  options: {
+    keyword?: boolean;
+    oneOf?: readonly string[];
+    variadic?: boolean;
+    late?: true;
+    changes?: NumberRange;
+  } = {},
 ): Param<K, true> {
   return { kind, nullable: true, default: null, ...options };
 }

@@ -18,6 +18,7 @@ import { specialOps } from "./special/mod.ts";
 import { activations } from "./elementwise/activation.ts";
 import { averagePooling } from "./nn/average_pooling.ts";
 import { maxPooling } from "./nn/max_pooling.ts";
+import { dropouts } from "./creation/dropout.ts";
 import { random } from "./creation/random.ts";
 import { statistics } from "./reductions/statistics.ts";
 import { embeddings } from "./indexing/embedding.ts";
@@ -110,6 +111,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...fractionalPooling,
   ...fills,
   ...random,
+  ...dropouts,
   ...noise,
   ...statistics,
   ...segmentOps,

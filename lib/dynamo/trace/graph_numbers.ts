@@ -327,6 +327,22 @@ export function assumeFraction(output: OutputGraph, item: ItemValue): boolean {
   return true;
 }
 
+/**
+ * Relies on a condition: a call in which it does not hold runs uncompiled. Returns false if that has happened, or if the
+ * condition never holds.
+ */
+export function assumeTrue(
+  output: OutputGraph,
+  condition: ConstantValue | ItemValue,
+  expected: string,
+): boolean {
+  if (condition.kind === "constant") return condition.value === true;
+  const number = graphNumber(output, condition);
+  if (!number || !output.sizes.mayAssume) return false;
+  append(output, NUMBER.check, { args: ["eq", number.node, true, expected], value: { kind: "unknown" } });
+  return true;
+}
+
 function append(
   output: OutputGraph,
   target: string,

@@ -21,7 +21,8 @@ export function normalForm(
   for (const [name, param] of Object.entries(definition.params)) {
     const value = toArgument(args[name] ?? null);
     const standard: unknown = param.default;
-    const left = value === standard || (value === null && param.nullable) ||
+    // -0 is another number than 0
+    const left = Object.is(value, standard) || (value === null && param.nullable) ||
       (isList(value) && Array.isArray(standard) && sameList(value, standard));
     if (left) skipped = true;
     else if (skipped || param.keyword) kwargs[name] = value;

@@ -23,6 +23,7 @@ import { allElements, refuseOpaque } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { dependsOnLayout, leaveLayoutToTape } from "./left_to_tape.ts";
+import { isBounded, operandNumber, paramAt } from "./operand_numbers.ts";
 import { SymbolicLimit } from "./restart.ts";
 
 /** The arguments of a call by parameter. */
@@ -65,12 +66,13 @@ interface ResolvedCall {
 export function resolveArguments(m: Interpreter, site: OpCallSite): ResolvedCall {
   const { definition } = site;
   let readsElement = false;
-  const anyNumber = () => {
+  const anyNumber = (tensor: GraphValue) => {
+    if (m.output.scalars.has(tensor.node)) return tensor;
     readsElement = true;
     return 0;
   };
   const parse = (form: NumberForm): Attempt<ResolvedCall> => {
-    const all = site.args.map((value) => toGiven(m, site, value, form));
+    const all = site.args.map((value, at) => toGiven(m, site, { value, form, at }));
     return attempt(() => {
       const { given, inplace } = splitInplace(definition, all);
       const parsed = withSizes(m, definition, parseCall(definition, given, isGraphValue, anyNumber));
@@ -241,29 +243,54 @@ function mentions(m: Interpreter, value: Value, kind: "number" | "item"): boolea
   });
 }
 
+/** An argument as the program wrote it. */
+interface WrittenArgument {
+  readonly value: Value;
+  readonly form: NumberForm;
+  /** Its position, or its name; null for an element of a list. */
+  readonly at: number | string | null;
+}
+
 /** A traced value as an argument for parsing. */
-function toGiven(m: Interpreter, site: OpCallSite, value: Value, form: NumberForm): unknown {
+function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenArgument): unknown {
   const { definition, forms } = site;
   switch (value.kind) {
     case "constant":
       return value.value;
-    case "number":
+    case "number": {
       if (form === "specialized") return specializeNumber(m.output, value).value;
-      if (definition.checksNumbers) return specializeNumber(m.output, value).value;
-      if (takesOperands(definition)) {
+      const param = paramAt(definition, at);
+      if (param?.changes) {
+        const operand = operandNumber(m, site, param, value);
+        if (operand === "outside") return specializeNumber(m.output, value).value;
+        if (operand) return operand;
+      }
+      if (definition.checksNumbers || isBounded(param)) return specializeNumber(m.output, value).value;
+      if (param === null ? takesOperands(definition) : param.kind === "operand") {
         return value.integer ?? (isBesideFloats(site) ? null : value.dim) ?? forms.number(value);
       }
       return value.dim ?? specializeNumber(m.output, value).value;
-    case "item":
-      if ((!config.captureScalarOutputs && value.tensor) || definition.checksNumbers) {
+    }
+    case "item": {
+      const param = paramAt(definition, at);
+      const isConstant = definition.checksNumbers && !param?.changes;
+      if ((!config.captureScalarOutputs && value.tensor) || isConstant) {
         return breakGraph("tensorItem", `the number is an argument of ${definition.name}`);
       }
+      if (param?.changes) {
+        const operand = operandNumber(m, site, param, value);
+        if (operand instanceof GraphValue) return operand;
+        if (operand === "outside" || isBounded(param)) {
+          return breakGraph("tensorItem", `the number may be out of the range of ${definition.name}`);
+        }
+      }
       return forms.item(value, form !== "sizes" && takesOperands(definition) ? "operand" : "size");
+    }
     case "tensor":
       return forms.tensor(value);
     case "object":
       if (value.exotic.kind === "array") {
-        return allElements(m, value).map((each) => toGiven(m, site, each, form));
+        return allElements(m, value).map((each) => toGiven(m, site, { value: each, form, at: null }));
       }
       if (value.exotic.kind === "plain") return optionsOf(m, site, value, form);
       refuseOpaque(value);
@@ -298,7 +325,7 @@ function optionsOf(
       if (found.value.kind === "constant" && (found.value.value ?? null) === null) continue;
       breakGraph("randomState", `${site.definition.name} draws from a generator of its own`);
     }
-    record[key] = toGiven(m, site, found.value, form);
+    record[key] = toGiven(m, site, { value: found.value, form, at: key });
   }
   return record;
 }

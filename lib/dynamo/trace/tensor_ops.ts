@@ -16,6 +16,7 @@ import {
   mapArguments,
   tensorArguments,
 } from "../../ops/graph_builder.ts";
+import { isOperandNumber } from "../../ops/params.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { formOf } from "../../ops/complex/form.ts";
@@ -48,7 +49,6 @@ import { clampedByNumbers } from "./number_bounds.ts";
 import { isUntracked } from "./region_modes.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
 import { relyOnWholeness } from "../variables/numbers.ts";
-import { withScaledOperand } from "./scaled_operands.ts";
 import { mayShareMemory } from "./shown_nodes.ts";
 
 /** Calls an op. `method`: written as a method of its first argument. */
@@ -57,9 +57,6 @@ export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[
   const made = filledInGraph(m, target, args) ?? madeAsLeaf(m, target, args) ??
     callWithComplexNumbers(m, target, args, (each, given) => callOp(m, each, given, false));
   if (made) return made;
-  const times = (operand: Value, by: Value) => callOp(m, m.opNamed("mul"), [operand, by], false);
-  const scaled = withScaledOperand(m, definition, { args, times });
-  if (scaled) return callOp(m, target, scaled, method);
   const forms: ArgumentForms = {
     tensor: (value) => new GraphValue(m.output.nodeOf(value), value.meta),
     number: (value) => scalarOperand(m, value, args),
@@ -436,20 +433,32 @@ function remember(m: Interpreter, tensor: TensorValue): TensorValue {
 /** Converts numbers next to 0-d floats to their type, as in eager execution. */
 function withFittingScalars(m: Interpreter, definition: OpDefinition, args: Resolved): Resolved {
   const isScalar = (value: GraphValue) => m.output.scalars.has(value.node);
-  const tensors = tensorArguments(args).map(({ value }) => value);
+  const tensors = tensorArguments(args).filter(({ param }) => !isOperandNumber(definition.params[param]))
+    .map(({ value }) => value);
   if (!tensors.some(isScalar)) return args;
-  // Some ops take numbers of any type, but tensors of one only
-  if (scalarsFit(m, args) && isAccepted(m, definition, args)) return args;
-  const [type, ...others] = new Set(
-    tensors.filter((value) => !isScalar(value)).map(({ meta }) => meta.dtype),
+  // Arithmetic of a composition on a number alone, since programs pass no numbers as tensors
+  const isArithmetic = tensorArguments(args).every(({ param, value }) =>
+    isScalar(value) && definition.params[param]?.kind === "tensor"
   );
+  if (isArithmetic) return args;
+  // Some ops take numbers of any type, but tensors of one only
+  const areOperands = tensorArguments(args).every(({ param, value }) =>
+    !isScalar(value) || definition.params[param]?.changes !== undefined
+  );
+  if ((areOperands || scalarsFit(m, args)) && isAccepted(m, definition, args)) return args;
+  const types = tensors.filter((value) => !isScalar(value)).map(({ meta }) => meta.dtype);
+  const [type, ...others] = areOperands ? types.slice(0, 1) : new Set(types);
   if (type === undefined || others.length > 0 || !isFloat(type)) {
     return breakGraph(
       "symbolicNumber",
       `a number is an operand of ${definition.name}, whose type it decides`,
     );
   }
-  return mapArguments(args, (value) => isScalar(value) ? converted(m, value, type) : value);
+  return mapArguments(
+    args,
+    (value, param) =>
+      isScalar(value) && !isOperandNumber(definition.params[param]) ? converted(m, value, type) : value,
+  );
 }
 
 /** Converts a tensor to another floating type. */

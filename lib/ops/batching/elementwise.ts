@@ -3,19 +3,19 @@
  */
 import { isScalar, resultTypeOf } from "../promotion.ts";
 import { isTensorLike, type TensorLike } from "../tensor_like.ts";
-import type { ArgsOf, Params } from "../params.ts";
+import { type ArgsOf, isOperandNumber, type Params } from "../params.ts";
 import type { BatchCall, BatchRule } from "./call.ts";
 
 /** Operands that only select: their type does not affect promotion. */
 const CHOOSING: ReadonlySet<string> = new Set(["condition", "mask"]);
 
-/** The tensors of a call by parameter. */
+/** The tensors of a call by parameter, without numbers that change: they rank as numbers do. */
 function operandsOf<T extends TensorLike>(
   { definition, args }: BatchCall<Params, T>,
 ): readonly (readonly [name: string, value: T])[] {
-  return Object.keys(definition.params).flatMap((name): (readonly [string, T])[] => {
+  return Object.entries(definition.params).flatMap(([name, param]): (readonly [string, T])[] => {
     const value = args[name];
-    return isTensorLike<T>(value) ? [[name, value]] : [];
+    return isTensorLike<T>(value) && !isOperandNumber(param) ? [[name, value]] : [];
   });
 }
 

@@ -21,7 +21,11 @@ const cauchy = composeOp({
   name: "cauchy",
   takesGenerator: true,
   doc: "Numbers of a Cauchy distribution; `cauchy_` fills a tensor with them, as `Tensor.cauchy_`.",
-  params: { self: required("tensor"), median: optional("float", 0), sigma: optional("float", 1) },
+  params: {
+    self: required("tensor"),
+    median: optional("floatOperand", 0, { changes: {} }),
+    sigma: optional("floatOperand", 1, { changes: { above: 0 } }),
+  },
   inplace: true,
   exposure: INPLACE_ONLY,
   infer({ self, sigma }) {
@@ -40,7 +44,11 @@ const logNormal = composeOp({
   takesGenerator: true,
   doc:
     "Numbers whose logarithms are of a normal distribution; `logNormal_` fills a tensor with them, as `Tensor.log_normal_`.",
-  params: { self: required("tensor"), mean: optional("float", 1), std: optional("float", 2) },
+  params: {
+    self: required("tensor"),
+    mean: optional("floatOperand", 1, { changes: {} }),
+    std: optional("floatOperand", 2, { changes: { above: 0 } }),
+  },
   inplace: true,
   exposure: INPLACE_ONLY,
   infer({ self, std }) {
@@ -140,7 +148,7 @@ const fillDiagonal = composeOp({
     "A tensor with one number where all of its indices are equal; `fillDiagonal_` writes it, as `Tensor.fill_diagonal_`. More than two dimensions have to be of one size.",
   params: {
     self: required("tensor"),
-    fillValue: required("scalar", { late: true }),
+    fillValue: required("scalarOperand", { late: true, changes: {} }),
     wrap: optional("bool", false),
   },
   inplace: true,

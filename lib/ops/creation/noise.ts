@@ -8,6 +8,7 @@ import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
+import { type NumberOf, numberOf } from "../numbers.ts";
 import { optional, required } from "../params.ts";
 import { checkCategory, pointwiseMeta, t, typesOf } from "../pointwise.ts";
 import { normalizeDim, shapeText } from "../shapes.ts";
@@ -16,7 +17,7 @@ import { composeWideOp } from "../wide.ts";
 /** −scale · alpha of SELU, its saturation value (Klambauer et al. 2017). */
 const SATURATED = -1.7580993408473766;
 
-function checkNoise(name: string, self: TensorMeta, p: number): TensorMeta {
+function checkNoise(name: string, self: TensorMeta, p: NumberOf<TensorMeta>): TensorMeta {
   checkShare(`the probability of ${name}`, p);
   checkCategory(name, self.dtype, ["float"]);
   return contiguousMeta(self.shape, self.dtype, self.device);
@@ -26,9 +27,17 @@ function checkNoise(name: string, self: TensorMeta, p: number): TensorMeta {
 function saturate<T extends TensorLike>(
   o: OpApi<T>,
   self: T,
-  { mask, p }: { readonly mask: T; readonly p: number },
+  { mask, p }: { readonly mask: T; readonly p: NumberOf<T> },
 ): T {
-  const a = 1 / Math.sqrt((1 - p) * (1 + p * SATURATED ** 2)), b = -a * p * SATURATED;
+  const a = numberOf(o, [p], (m, share) => {
+    const one = m.constant(1), spread = m.add(one, m.mul(share, m.constant(SATURATED ** 2)));
+    return m.div(one, m.sqrt(m.mul(m.sub(one, share), spread)));
+  });
+  const b = numberOf(
+    o,
+    [a, p],
+    (m, scale, share) => m.mul(m.mul(m.neg(scale), share), m.constant(SATURATED)),
+  );
   return o.add(o.mul(o.where(o.ne(mask, 0), self, SATURATED), a), b);
 }
 
@@ -46,7 +55,7 @@ function alphaDropout(name: "alphaDropout" | "featureAlphaDropout") {
       }alpha_dropout\`.`,
     params: {
       self: required("tensor"),
-      p: optional("float", 0.5),
+      p: optional("floatOperand", 0.5, { changes: { above: 0, below: 1 } }),
       training: optional("bool", false),
     },
     inplace: true,
@@ -74,20 +83,23 @@ const rrelu = composeWideOp({
     "`nn.functional.rrelu`.",
   params: {
     self: required("tensor"),
-    lower: optional("float", 1 / 8),
-    upper: optional("float", 1 / 3),
+    lower: optional("floatOperand", 1 / 8, { changes: { notAbove: "upper" } }),
+    upper: optional("floatOperand", 1 / 3, { changes: { notBelow: "lower" } }),
     training: optional("bool", false),
   },
   inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ self, lower, upper }) {
-    if (!(lower <= upper)) {
+    if (typeof lower === "number" && typeof upper === "number" && !(lower <= upper)) {
       throw new DynError(`Expected lower of at most upper but found ${lower} and ${upper}`);
     }
     return checkNoise("rrelu", self, 0);
   },
   compose(o, { self, lower, upper, training }) {
-    if (!training) return o.leakyRelu(self, (lower + upper) / 2);
+    if (!training) {
+      const middle = numberOf(o, [lower, upper], (m, a, b) => m.div(m.add(a, b), m.constant(2)));
+      return o.leakyRelu(self, middle);
+    }
     const slopes = o.uniform(o.emptyLike(o.detach(self)), lower, upper);
     return o.where(o.gt(self, 0), self, o.mul(self, slopes));
   },

@@ -11,6 +11,7 @@ import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { composeOp, defineOp } from "../definition.ts";
 import { floatFill, INPLACE_ONLY, OVERWRITTEN } from "./fill_parts.ts";
+import { type Formula, type NumberOf, valueOfNumbers } from "../numbers.ts";
 import { nullable, optional, required } from "../params.ts";
 import { castTo, isTensor, numberValue } from "../promotion.ts";
 import { checkCategory, t } from "../pointwise.ts";
@@ -248,7 +249,10 @@ const bernoulli = defineOp({
   doc:
     "1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless it is given. " +
     "Elements outside of [0, 1] are refused in eager calls on the CPU.",
-  params: { self: required("tensor"), p: nullable("operand") },
+  params: {
+    self: required("tensor"),
+    p: nullable("operand", { changes: { atLeast: 0, atMost: 1 } }),
+  },
   checksNumbers: true,
   bounds: ({ p }) => ({ [p === null ? "self" : "p"]: [0, 1] }),
   inplace: true,
@@ -274,31 +278,46 @@ const bernoulli = defineOp({
   samples: [{ args: [{ tensor: [2, 3], range: [0, 1] }] }, { args: [t(2, 3), 0.5] }],
 });
 
+/** The place and the numbers of one element of a distribution. */
+interface DrawnAt {
+  readonly flat: Dim;
+  readonly dtype: DType;
+  readonly a: NumberOf<Operand>;
+  readonly b: NumberOf<Operand>;
+}
+
 /** Draws one element of a distribution that exists only as an in-place method. */
-type Draw = <V>(o: Body<V>, keys: Keys, at: { flat: Dim; dtype: DType; a: number; b: number }) => V;
+type Draw = <V>(o: Body<V>, keys: Keys, at: DrawnAt) => V;
 
 /** Elements of a distribution with two numbers, in the shape and type of a tensor. */
 function drawnLike(
   self: Operand,
   keys: Keys,
-  spec: { readonly a: number; readonly b: number; readonly draw: Draw; readonly dtype?: DType },
+  spec: Pick<DrawnAt, "a"> & Partial<Pick<DrawnAt, "b" | "dtype">> & { readonly draw: Draw },
 ): Lowered[] {
   const meta = contiguousMeta(self.shape, self.dtype, "cpu");
-  return drawn(
-    meta,
-    (o, flat) => spec.draw(o, keys, { flat, dtype: spec.dtype ?? floatOf(self.dtype), a: spec.a, b: spec.b }),
-  );
+  const { a, b = 0, dtype = floatOf(self.dtype), draw } = spec;
+  return drawn(meta, (o, flat) => draw(o, keys, { flat, dtype, a, b }));
 }
+
+/** A number, as it is. */
+const itself: Formula<readonly [unknown]> = (_, x) => x;
 
 const uniform = defineOp({
   name: "uniform",
   takesGenerator: true,
   doc: "Numbers of [from, to); `uniform_` fills a tensor with them, as `Tensor.uniform_`.",
-  params: { self: required("tensor"), from: optional("float", 0), to: optional("float", 1) },
+  params: {
+    self: required("tensor"),
+    from: optional("floatOperand", 0, { changes: { notAbove: "to" } }),
+    to: optional("floatOperand", 1, { changes: { notBelow: "from" } }),
+  },
   inplace: true,
   exposure: INPLACE_ONLY,
   infer({ self, from, to }) {
-    if (from > to) throw new DynError(`Expected from at most to but found ${from} and ${to}`);
+    if (typeof from === "number" && typeof to === "number" && from > to) {
+      throw new DynError(`Expected from at most to but found ${from} and ${to}`);
+    }
     return floatFill("uniform", self);
   },
   implementation: {
@@ -309,7 +328,11 @@ const uniform = defineOp({
         b: to,
         dtype: self.dtype,
         draw: (o, k, { flat, dtype, a, b }) =>
-          o.fma(unit(o, k, { flat, stream: 0, dtype }), o.constant(b - a, dtype), o.constant(a, dtype)),
+          o.fma(
+            unit(o, k, { flat, stream: 0, dtype }),
+            valueOfNumbers(o, dtype, [a, b], (m, from, to) => m.sub(to, from)),
+            valueOfNumbers(o, dtype, [a], itself),
+          ),
       }),
   },
   gradient: OVERWRITTEN,
@@ -320,7 +343,11 @@ const normalFill = defineOp({
   name: "normal",
   takesGenerator: true,
   doc: "Numbers of a normal distribution; `normal_` fills a tensor with them, as `Tensor.normal_`.",
-  params: { self: required("tensor"), mean: optional("float", 0), std: optional("float", 1) },
+  params: {
+    self: required("tensor"),
+    mean: optional("floatOperand", 0, { changes: {} }),
+    std: optional("floatOperand", 1, { changes: { atLeast: 0 } }),
+  },
   inplace: true,
   exposure: INPLACE_ONLY,
   infer({ self, std }) {
@@ -334,7 +361,11 @@ const normalFill = defineOp({
         a: mean,
         b: std,
         draw: (o, k, { flat, dtype, a, b }) =>
-          o.fma(normalOf(o, k, { flat, dtype }), o.constant(b, dtype), o.constant(a, dtype)),
+          o.fma(
+            normalOf(o, k, { flat, dtype }),
+            valueOfNumbers(o, dtype, [b], itself),
+            valueOfNumbers(o, dtype, [a], itself),
+          ),
       }),
   },
   gradient: OVERWRITTEN,
@@ -345,7 +376,7 @@ const exponentialFill = defineOp({
   name: "exponential",
   takesGenerator: true,
   doc: "Numbers of an exponential distribution; `exponential_` fills a tensor, as `Tensor.exponential_`.",
-  params: { self: required("tensor"), lambd: optional("float", 1) },
+  params: { self: required("tensor"), lambd: optional("floatOperand", 1, { changes: { above: 0 } }) },
   inplace: true,
   exposure: INPLACE_ONLY,
   infer({ self, lambd }) {
@@ -357,11 +388,10 @@ const exponentialFill = defineOp({
     lower: ({ self, lambd }, _out, keys) =>
       drawnLike(self, keys, {
         a: lambd,
-        b: 0,
         draw: (o, k, { flat, dtype, a }) =>
           o.mul(
             o.log(o.sub(o.constant(1, dtype), unit(o, k, { flat, stream: 0, dtype }))),
-            o.constant(-1 / a, dtype),
+            valueOfNumbers(o, dtype, [a], (m, rate) => m.div(m.constant(-1), rate)),
           ),
       }),
   },
@@ -434,7 +464,7 @@ const multinomial = composeOp({
 const dropoutMask = defineOp({
   name: "dropoutMask",
   doc: "1 / (1 − p) with probability 1 − p, else 0, in the shape and type of `self`.",
-  params: { self: required("tensor"), p: required("float") },
+  params: { self: required("tensor"), p: required("floatOperand") },
   exposure: INPLACE_ONLY,
   infer: ({ self }) => floatFill("dropout", self),
   implementation: {
@@ -442,11 +472,10 @@ const dropoutMask = defineOp({
     lower: ({ self, p }, _out, keys) =>
       drawnLike(self, keys, {
         a: p,
-        b: 1 / (1 - p),
-        draw: (o, k, { flat, dtype, a, b }) =>
+        draw: (o, k, { flat, dtype, a }) =>
           o.select(
-            o.ge(unit(o, k, { flat, stream: 0, dtype }), o.constant(a, dtype)),
-            o.constant(b, dtype),
+            o.ge(unit(o, k, { flat, stream: 0, dtype }), valueOfNumbers(o, dtype, [a], itself)),
+            valueOfNumbers(o, dtype, [a], (m, share) => m.div(m.constant(1), m.sub(m.constant(1), share))),
             o.constant(0, dtype),
           ),
       }),
@@ -454,56 +483,6 @@ const dropoutMask = defineOp({
   gradient: { kind: "none", because: "it reads no elements" },
   samples: [{ args: [t(2, 3), 0.5] }],
 });
-
-function checkChance(p: number): void {
-  checkShare("the probability of dropout", p);
-}
-
-const dropout = composeOp({
-  name: "dropout",
-  doc: "Elements dropped with probability p and the rest scaled to keep the mean, while training. As " +
-    "`nn.functional.dropout`.",
-  params: { self: required("tensor"), p: optional("float", 0.5), training: optional("bool", true) },
-  inplace: true,
-  exposure: { method: false, namespaces: ["nn.functional"] },
-  infer({ self, p }) {
-    checkChance(p);
-    return contiguousMeta(self.shape, self.dtype, self.device);
-  },
-  compose(o, { self, p, training }) {
-    if (!training || p === 0) return self;
-    if (p === 1 && self.dtype === "bool") return o.zerosLike(self);
-    return p === 1 ? o.mul(self, 0) : o.mul(self, o.dropoutMask(self, p));
-  },
-  samples: [{ args: [t(2, 3)], options: { training: false } }, { args: [t(2, 3), 1] }],
-  errors: [{ args: [t(3), 1.5], message: "probability" }],
-});
-
-/** dropout1d, dropout2d, dropout3d: whole channels are dropped. */
-function channelDropout(rank: 1 | 2 | 3) {
-  return composeOp({
-    name: `dropout${rank}d`,
-    doc: `As dropout, of whole channels of ${rank} dimension(s), as \`nn.functional.dropout${rank}d\`.`,
-    params: { self: required("tensor"), p: optional("float", 0.5), training: optional("bool", true) },
-    inplace: true,
-    exposure: { method: false, free: false, namespaces: ["nn.functional"] },
-    infer({ self, p }) {
-      checkChance(p);
-      if (self.shape.length < rank + 1) {
-        throw new DynError(`Expected at least ${rank + 1} dimensions but found ${shapeText(self.shape)}`);
-      }
-      return contiguousMeta(self.shape, self.dtype, self.device);
-    },
-    compose(o, { self, p, training }) {
-      if (!training || p === 0) return self;
-      if (p === 1) return o.mul(self, 0);
-      const lead = self.shape.length - rank;
-      const channels = o.newEmpty(self, self.shape.map((size, d) => d < lead ? size : 1));
-      return o.mul(self, o.dropoutMask(channels, p));
-    },
-    samples: [{ args: [t(2, 3, 4, 4, 4)], options: { training: false } }],
-  });
-}
 
 export const random = {
   rand: sampled("rand", "the uniform distribution on [0, 1)"),
@@ -519,8 +498,4 @@ export const random = {
   exponential: exponentialFill,
   multinomial,
   dropoutMask,
-  dropout,
-  dropout1d: channelDropout(1),
-  dropout2d: channelDropout(2),
-  dropout3d: channelDropout(3),
 } as const;

@@ -9,7 +9,8 @@ import { contiguousMeta } from "../../graph/meta.ts";
 import type { Body } from "../../loops/body.ts";
 import { FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { optional, required } from "../params.ts";
+import { numberIn, type NumberOf, numberOf, valueOfNumbers } from "../numbers.ts";
+import { type NumberRange, optional, required } from "../params.ts";
 import { acceptedMeta, eachElement, k, t, unary, unarySamples } from "../pointwise.ts";
 import { normalizeDim, ownDim, shapeText, withSize } from "../shapes.ts";
 import { sigmoidOf } from "./unary.ts";
@@ -101,18 +102,26 @@ function softplusOf<V>(o: Body<V>, x: V): V {
 const softplus = lowerWideOp({
   name: "softplus",
   doc: "log(1 + e^(beta · self)) / beta, self itself beyond the threshold, as `nn.functional.softplus`.",
-  params: { self: required("tensor"), beta: optional("float", 1), threshold: optional("float", 20) },
+  params: {
+    self: required("tensor"),
+    beta: optional("floatOperand", 1, { changes: {} }),
+    threshold: optional("floatOperand", 20, { changes: {} }),
+  },
   exposure: FUNCTIONAL,
   elementwise: true,
   infer: ({ self }) => acceptedMeta("softplus", self),
   lower: ({ self, beta, threshold }, [result]) =>
     eachElement(self, result, (o, x) => {
-      const z = beta === 1 ? x : o.mul(x, k(o, x, beta));
+      const z = beta === 1 ? x : o.mul(x, numberIn(o, x, beta));
       const smooth = softplusOf(o, z);
-      return o.select(o.gt(z, k(o, x, threshold)), x, beta === 1 ? smooth : o.div(smooth, k(o, x, beta)));
+      return o.select(
+        o.gt(z, numberIn(o, x, threshold)),
+        x,
+        beta === 1 ? smooth : o.div(smooth, numberIn(o, x, beta)),
+      );
     }),
   gradient: {
-    saves: ["self"],
+    saves: ["self", "beta", "threshold"],
     single(o, grad, { args: { self, beta, threshold } }) {
       const z = beta === 1 ? self : o.mul(self, beta);
       return { self: o.where(o.gt(z, threshold), grad, o.mul(grad, o.sigmoid(z))) };
@@ -159,10 +168,10 @@ const tanhshrink = unary({
 });
 
 /** scale · (x above 0, alpha (e^(rate·x) − 1) below). */
-interface Exponential {
-  readonly alpha: number;
+interface Exponential<T> {
+  readonly alpha: NumberOf<T>;
   readonly scale: number;
-  readonly rate: number;
+  readonly rate: NumberOf<T>;
 }
 
 const eluLinear = lowerWideOp({
@@ -170,38 +179,41 @@ const eluLinear = lowerWideOp({
   doc: "scale · self above 0, scale · alpha · (e^(rate · self) − 1) below.",
   params: {
     self: required("tensor"),
-    alpha: required("float"),
+    alpha: required("floatOperand"),
     scale: required("float"),
-    rate: required("float"),
+    rate: required("floatOperand"),
   },
   exposure: { method: false, free: false },
   elementwise: true,
   infer: ({ self }) => acceptedMeta("elu", self),
   lower: ({ self, alpha, scale, rate }, [result]) =>
     eachElement(self, result, (o, x) => {
-      const below = o.mul(k(o, x, alpha * scale), o.expm1(rate === 1 ? x : o.mul(x, k(o, x, rate))));
+      const slope = valueOfNumbers(o, o.dtypeOf(x), [alpha, scale], (m, a, s) => m.mul(a, s));
+      const below = o.mul(slope, o.expm1(rate === 1 ? x : o.mul(x, numberIn(o, x, rate))));
       return o.select(o.gt(x, k(o, x, 0)), scale === 1 ? x : o.mul(x, k(o, x, scale)), below);
     }),
   gradient: {
-    saves: ["self"],
+    saves: ["self", "alpha", "rate"],
     single(o, grad, { args: { self, alpha, scale, rate } }) {
-      const below = o.mul(o.exp(o.mul(self, rate)), alpha * scale * rate);
+      const slope = numberOf(o, [alpha, scale, rate], (m, a, s, r) => m.mul(m.mul(a, s), r));
+      const below = o.mul(o.exp(o.mul(self, rate)), slope);
       return { self: o.mul(grad, o.where(o.le(self, 0), below, scale)) };
     },
   },
   samples: [{ args: [t(3, 4), 1, 1, 1] }],
 });
 
-const ELU_PARAMS = { self: required("tensor"), alpha: optional("float", 1) } as const;
+const eluParams = (changes: NumberRange) =>
+  ({ self: required("tensor"), alpha: optional("floatOperand", 1, { changes }) }) as const;
 
-function exponential<T extends TensorLike>(o: OpApi<T>, self: T, { alpha, scale, rate }: Exponential): T {
+function exponential<T extends TensorLike>(o: OpApi<T>, self: T, { alpha, scale, rate }: Exponential<T>): T {
   return o.eluLinear(self, alpha, scale, rate);
 }
 
 const elu = composeWideOp({
   name: "elu",
   doc: "self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`.",
-  params: ELU_PARAMS,
+  params: eluParams({}),
   inplace: true,
   exposure: FUNCTIONAL,
   infer: ({ self }) => acceptedMeta("elu", self),
@@ -212,14 +224,19 @@ const elu = composeWideOp({
 const celu = composeWideOp({
   name: "celu",
   doc: "max(self, 0) + min(0, alpha · (e^(self / alpha) − 1)), as `nn.functional.celu`.",
-  params: ELU_PARAMS,
+  params: eluParams({ not: [0] }),
   inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ self, alpha }) {
     if (alpha === 0) throw new DynError("Expected a nonzero alpha for celu but found 0");
     return acceptedMeta("celu", self);
   },
-  compose: (o, { self, alpha }) => exponential(o, self, { alpha, scale: 1, rate: 1 / alpha }),
+  compose: (o, { self, alpha }) =>
+    exponential(o, self, {
+      alpha,
+      scale: 1,
+      rate: numberOf(o, [alpha], (m, a) => m.div(m.constant(1), a)),
+    }),
   samples: SAMPLES,
 });
 

@@ -14,7 +14,7 @@ import { isLess } from "../../sym/decide.ts";
 import { Sym } from "../../sym/expr.ts";
 import { checkHeld, isTensor } from "../promotion.ts";
 import { knownNumber } from "../shapes.ts";
-import { knownPower } from "./known_power.ts";
+import { GENERAL_POWERS, knownPower } from "./known_power.ts";
 import {
   binary,
   binarySamples,
@@ -59,7 +59,7 @@ function addition(name: "add" | "sub") {
     params: {
       self: required("tensor"),
       other: required("operand", { late: true }),
-      alpha: optional("scalar", 1, { keyword: true, loadable: true }),
+      alpha: optional("scalarOperand", 1, { keyword: true, loadable: true, changes: {} }),
     },
     inplace: true,
     exposure: { aliases: name === "sub" ? ["subtract"] : [] },
@@ -86,7 +86,7 @@ function addition(name: "add" | "sub") {
       });
     },
     gradient: {
-      saves: [],
+      saves: ["alpha"],
       single(o, grad, { args: { self, other, alpha }, needs }) {
         const right = () => scaled(o, name === "add" ? grad : o.neg(grad), alpha);
         return {
@@ -113,7 +113,7 @@ const rsub = composeOp({
   params: {
     self: required("tensor"),
     other: required("operand", { late: true }),
-    alpha: optional("scalar", 1, { keyword: true, loadable: true }),
+    alpha: optional("scalarOperand", 1, { keyword: true, loadable: true, changes: {} }),
   },
   infer: ({ self, other, alpha }) => {
     const { result } = typesOf("promote", [self, other]);
@@ -263,7 +263,10 @@ const fmod = binary({
 const pow = lowerWideOp({
   name: "pow",
   doc: "self to the power `exponent`, broadcast and promoted, as `torch.pow`. One of them may be a number.",
-  params: { self: required("operand"), exponent: required("operand", { loadable: "natural" }) },
+  params: {
+    self: required("operand"),
+    exponent: required("operand", { loadable: "natural", changes: GENERAL_POWERS }),
+  },
   inplace: true,
   exposure: { method: true },
   elementwise: true,
@@ -332,7 +335,7 @@ const pow = lowerWideOp({
 const floatPower = composeOp({
   name: "floatPower",
   doc: "As pow, computed in float64, as `torch.float_power`.",
-  params: { self: required("operand"), exponent: required("operand") },
+  params: { self: required("operand"), exponent: required("operand", { changes: GENERAL_POWERS }) },
   inplace: true,
   infer: ({ self, exponent }) => pointwiseMeta([self, exponent], "float64"),
   compose(o, { self, exponent }) {

@@ -8,7 +8,8 @@ import { isFloat } from "../../base/dtype.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { lowerOp } from "../definition.ts";
-import { required } from "../params.ts";
+import { numberIn } from "../numbers.ts";
+import { optional, required } from "../params.ts";
 import { castTo, checkHeld, checkSameType, elementOf, isTensor } from "../promotion.ts";
 import {
   binary,
@@ -224,14 +225,16 @@ const isclose = lowerOp({
   params: {
     self: required("tensor"),
     other: required("tensor"),
-    rtol: { kind: "float", nullable: false, default: 1e-5 },
-    atol: { kind: "float", nullable: false, default: 1e-8 },
-    equalNan: { kind: "bool", nullable: false, default: false },
+    rtol: optional("floatOperand", 1e-5, { changes: { atLeast: 0 } }),
+    atol: optional("floatOperand", 1e-8, { changes: { atLeast: 0 } }),
+    equalNan: optional("bool", false),
   },
   infer({ self, other, rtol, atol }) {
     checkSameType("isclose", self, other);
-    if (!(rtol >= 0 && atol >= 0)) {
-      throw new DynError(`Expected non-negative tolerances but found rtol ${rtol} and atol ${atol}`);
+    if ([rtol, atol].some((each) => typeof each === "number" && !(each >= 0))) {
+      throw new DynError(
+        `Expected non-negative tolerances but found rtol ${String(rtol)} and atol ${String(atol)}`,
+      );
     }
     return pointwiseMeta([self, other], "bool");
   },
@@ -239,7 +242,7 @@ const isclose = lowerOp({
     const dtype = isFloat(self.dtype) ? self.dtype : "float64";
     return elements(result, (o, index) => {
       const a = elementOf(o, self, { index, dtype }), b = elementOf(o, other, { index, dtype });
-      const allowed = o.add(o.constant(atol, dtype), o.mul(o.constant(rtol, dtype), o.abs(b)));
+      const allowed = o.add(numberIn(o, b, atol), o.mul(numberIn(o, b, rtol), o.abs(b)));
       const error = o.abs(o.sub(a, b));
       const near = o.and(o.lt(error, o.constant(Infinity, dtype)), o.le(error, allowed));
       const close = o.or(o.eq(a, b), near);

@@ -224,7 +224,7 @@ function addCombined(name: "addcmul" | "addcdiv") {
       self: required("tensor"),
       tensor1: required("tensor"),
       tensor2: required("tensor"),
-      value: optional("scalar", 1, { keyword: true, loadable: true }),
+      value: optional("scalarOperand", 1, { keyword: true, loadable: true, changes: {} }),
     },
     inplace: true,
     elementwise: true,
@@ -253,7 +253,7 @@ function addCombined(name: "addcmul" | "addcdiv") {
         },
       }),
     gradient: {
-      saves: ["tensor1", "tensor2"],
+      saves: ["tensor1", "tensor2", "value"],
       single(o, grad, { args: { self, tensor1, tensor2, value }, needs }) {
         const g = value === 1 ? grad : o.mul(grad, value);
         const product = name === "addcmul";

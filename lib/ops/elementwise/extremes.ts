@@ -7,6 +7,7 @@ import { type DType, highest, isFloat, isInteger, lowest } from "../../base/dtyp
 import { finfo } from "../../base/type_info.ts";
 import { composeOp, lowerOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
+import { numberIn, type NumberOf } from "../numbers.ts";
 import { nullable, required } from "../params.ts";
 import { elementOf, isTensor } from "../promotion.ts";
 import {
@@ -218,9 +219,9 @@ const nanToNum = lowerOp({
     "`torch.nan_to_num`.",
   params: {
     self: required("tensor"),
-    nan: nullable("float"),
-    posinf: nullable("float"),
-    neginf: nullable("float"),
+    nan: nullable("floatOperand", { changes: {} }),
+    posinf: nullable("floatOperand", { changes: {} }),
+    neginf: nullable("floatOperand", { changes: {} }),
   },
   inplace: true,
   infer: ({ self }) => pointwiseMeta([self], self.dtype),
@@ -228,7 +229,7 @@ const nanToNum = lowerOp({
     eachElement(self, result, (o, x) => {
       if (!isFloat(self.dtype)) return x;
       const largest = finfo(self.dtype).max;
-      const k = (value: number) => o.constant(value, self.dtype);
+      const k = (value: NumberOf<Operand>) => numberIn(o, x, value);
       // A float16 that is computed but not stored yet may exceed the range of the type
       const finite = o.select(
         o.gt(x, k(largest)),

@@ -1,6 +1,7 @@
 /** Powers with known exponents, by products and roots if those are as exact as the general function. */
 import { isFloat } from "../../base/dtype.ts";
 import type { Body } from "../../loops/body.ts";
+import type { NumberRange } from "../params.ts";
 
 /** An unevaluated sum: its rounded value and the rounding error; absent: 0. */
 interface Pair<V> {
@@ -9,7 +10,15 @@ interface Pair<V> {
 }
 
 /** Exponents whose powers are within half a unit in the last place, or two if fma rounds twice. */
-const BY_PRODUCTS: readonly unknown[] = [1.5, 2.5, 4];
+const BY_PRODUCTS: readonly number[] = [1.5, 2.5, 4];
+
+/** Exponents whose powers need not have the bits of the general function. */
+const KNOWN_POWERS: readonly number[] = [1, 2, 3, 0.5, -1, ...BY_PRODUCTS];
+
+/** Exponents that, with the one less of the gradient, have the bits of the general function. */
+export const GENERAL_POWERS: NumberRange = {
+  not: [0, ...KNOWN_POWERS, ...KNOWN_POWERS.map((exponent) => exponent + 1)],
+};
 
 /** x to a known power; undefined if the general function is better. */
 export function knownPower<V>(o: Body<V>, x: V, exponent: unknown): V | undefined {

@@ -3,19 +3,20 @@
  * neighbours.
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
-import { type Body } from "../../loops/body.ts";
+import type { Body, Operand } from "../../loops/body.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { FUNCTIONAL, type Sample } from "../definition.ts";
+import { numberIn, type NumberOf, numberOf } from "../numbers.ts";
 import { optional, required } from "../params.ts";
 import { acceptedMeta, eachElement, k, pointwise, t, unary, unarySamples } from "../pointwise.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
 
 /** x unless it is below the bound (so that −0 and NaN stay), else the bound. */
-const atLeast = <V>(o: Body<V>, x: V, bound: number): V =>
-  o.select(o.lt(x, k(o, x, bound)), k(o, x, bound), x);
-const atMost = <V>(o: Body<V>, x: V, bound: number): V =>
-  o.select(o.gt(x, k(o, x, bound)), k(o, x, bound), x);
+const atLeast = <V>(o: Body<V>, x: V, bound: NumberOf<Operand>): V =>
+  o.select(o.lt(x, numberIn(o, x, bound)), numberIn(o, x, bound), x);
+const atMost = <V>(o: Body<V>, x: V, bound: NumberOf<Operand>): V =>
+  o.select(o.gt(x, numberIn(o, x, bound)), numberIn(o, x, bound), x);
 
 const relu = unary({
   name: "relu",
@@ -30,7 +31,7 @@ const relu = unary({
 const thresholdBackward = lowerWideOp({
   name: "thresholdBackward",
   doc: "The gradient where `self` is above the threshold (or NaN), else 0.",
-  params: { grad: required("tensor"), self: required("tensor"), threshold: required("float") },
+  params: { grad: required("tensor"), self: required("tensor"), threshold: required("floatOperand") },
   exposure: { method: false, free: false },
   elementwise: true,
   infer: ({ grad, self }) => contiguousMeta(self.shape, grad.dtype, grad.device),
@@ -38,11 +39,11 @@ const thresholdBackward = lowerWideOp({
     pointwise(result, {
       operands: [grad, self],
       compute: grad.dtype,
-      body: (o, [g, x]) => o.select(o.le(x, k(o, x, threshold)), k(o, g, 0), g),
+      body: (o, [g, x]) => o.select(o.le(x, numberIn(o, x, threshold)), k(o, g, 0), g),
     }),
   gradient: {
     kind: "rule",
-    saves: ["self"],
+    saves: ["self", "threshold"],
     rule: (o, { args: { self, threshold }, grads: [grad], needs }) =>
       grad && needs("grad") ? { grad: o.thresholdBackward(grad, self, threshold) } : {},
   },
@@ -68,12 +69,16 @@ const relu6 = unary({
 const hardtanh = lowerWideOp({
   name: "hardtanh",
   doc: "self limited to [minVal, maxVal], as `nn.functional.hardtanh`.",
-  params: { self: required("tensor"), minVal: optional("float", -1), maxVal: optional("float", 1) },
+  params: {
+    self: required("tensor"),
+    minVal: optional("floatOperand", -1, { changes: { notAbove: "maxVal" } }),
+    maxVal: optional("floatOperand", 1, { changes: { notBelow: "minVal" } }),
+  },
   inplace: true,
   exposure: FUNCTIONAL,
   elementwise: true,
   infer({ self, minVal, maxVal }) {
-    if (minVal > maxVal) {
+    if (typeof minVal === "number" && typeof maxVal === "number" && minVal > maxVal) {
       throw new DynError(`Expected minVal at most maxVal but found ${minVal} and ${maxVal}`);
     }
     return acceptedMeta("hardtanh", self, ["integer", "float"]);
@@ -81,7 +86,7 @@ const hardtanh = lowerWideOp({
   lower: ({ self, minVal, maxVal }, [result]) =>
     eachElement(self, result, (o, x) => atMost(o, atLeast(o, x, minVal), maxVal)),
   gradient: {
-    saves: ["self"],
+    saves: ["self", "minVal", "maxVal"],
     single: (o, grad, { args: { self, minVal, maxVal } }) => ({
       self: o.where(o.logicalAnd(o.gt(self, minVal), o.lt(self, maxVal)), grad, 0),
     }),
@@ -92,15 +97,19 @@ const hardtanh = lowerWideOp({
 const leakyRelu = lowerWideOp({
   name: "leakyRelu",
   doc: "self above 0, negativeSlope · self below, as `nn.functional.leaky_relu`.",
-  params: { self: required("tensor"), negativeSlope: optional("float", 0.01) },
+  params: { self: required("tensor"), negativeSlope: optional("floatOperand", 0.01, { changes: {} }) },
   inplace: true,
   exposure: FUNCTIONAL,
   elementwise: true,
   infer: ({ self }) => acceptedMeta("leakyRelu", self),
   lower: ({ self, negativeSlope }, [result]) =>
-    eachElement(self, result, (o, x) => o.select(o.gt(x, k(o, x, 0)), x, o.mul(x, k(o, x, negativeSlope)))),
+    eachElement(
+      self,
+      result,
+      (o, x) => o.select(o.gt(x, k(o, x, 0)), x, o.mul(x, numberIn(o, x, negativeSlope))),
+    ),
   gradient: {
-    saves: ["self"],
+    saves: ["self", "negativeSlope"],
     single: (o, grad, { args: { self, negativeSlope } }) => ({
       self: o.where(o.gt(self, 0), grad, o.mul(grad, negativeSlope)),
     }),
@@ -111,15 +120,23 @@ const leakyRelu = lowerWideOp({
 const threshold = lowerWideOp({
   name: "threshold",
   doc: "self above the threshold, else `value`, as `nn.functional.threshold`.",
-  params: { self: required("tensor"), threshold: required("float"), value: required("float") },
+  params: {
+    self: required("tensor"),
+    threshold: required("floatOperand", { changes: {} }),
+    value: required("floatOperand", { changes: {} }),
+  },
   inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
   elementwise: true,
   infer: ({ self }) => acceptedMeta("threshold", self, ["integer", "float"]),
   lower: ({ self, threshold, value }, [result]) =>
-    eachElement(self, result, (o, x) => o.select(o.le(x, k(o, x, threshold)), k(o, x, value), x)),
+    eachElement(
+      self,
+      result,
+      (o, x) => o.select(o.le(x, numberIn(o, x, threshold)), numberIn(o, x, value), x),
+    ),
   gradient: {
-    saves: ["self"],
+    saves: ["self", "threshold"],
     single: (o, grad, { args: { self, threshold } }) => ({
       self: o.thresholdBackward(grad, self, threshold),
     }),
@@ -194,7 +211,10 @@ function shrink(name: "softshrink" | "hardshrink") {
     doc: `0 within lambd of 0, else self${
       soft ? " brought nearer by lambd" : ""
     }, as \`nn.functional.${name}\`.`,
-    params: { self: required("tensor"), lambd: optional("float", 0.5) },
+    params: {
+      self: required("tensor"),
+      lambd: optional("floatOperand", 0.5, { changes: soft ? { atLeast: 0 } : {} }),
+    },
     exposure: soft ? FUNCTIONAL : { method: true, free: true, namespaces: ["nn.functional"] },
     elementwise: true,
     infer({ self, lambd }) {
@@ -203,16 +223,17 @@ function shrink(name: "softshrink" | "hardshrink") {
     },
     lower: ({ self, lambd }, [result]) =>
       eachElement(self, result, (o, x) => {
-        const bound = k(o, x, lambd), zero = k(o, x, 0);
+        const bound = numberIn(o, x, lambd), zero = k(o, x, 0);
         const inside = o.and(o.ge(x, o.neg(bound)), o.le(x, bound));
         const outside = soft ? o.select(o.gt(x, zero), o.sub(x, bound), o.add(x, bound)) : x;
         return o.select(inside, zero, outside);
       }),
     gradient: {
-      saves: ["self"],
-      single: (o, grad, { args: { self, lambd } }) => ({
-        self: o.where(o.logicalOr(o.lt(self, -lambd), o.gt(self, lambd)), grad, 0),
-      }),
+      saves: ["self", "lambd"],
+      single(o, grad, { args: { self, lambd } }) {
+        const below = o.lt(self, numberOf(o, [lambd], (m, bound) => m.neg(bound)));
+        return { self: o.where(o.logicalOr(below, o.gt(self, lambd)), grad, 0) };
+      },
     },
     samples: SAMPLES,
   });

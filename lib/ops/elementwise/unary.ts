@@ -2,9 +2,11 @@
  * Mathematical functions of one tensor. Invariant: each body is the numerically careful form, stated once.
  */
 import { isFloat } from "../../base/dtype.ts";
+import type { Body, Operand } from "../../loops/body.ts";
 import type { ScalarOps } from "../../loops/scalar.ts";
 import { type Exposure, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
+import { type Formula, numberIn, type NumberOf, numberOf, valueOfNumbers } from "../numbers.ts";
 import { nullable, required } from "../params.ts";
 import { floatTypeOf } from "../promotion.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
@@ -164,16 +166,19 @@ const sigmoid = float(
   { exposure: { namespaces: ["special", "nn.functional"], aliases: ["expit"] } },
 );
 
+/** 1 − x. */
+const rest: Formula<readonly [unknown]> = (m, x) => m.sub(m.constant(1), x);
+
 /** x clamped to [eps, 1 − eps]; for eps beyond ½ the lower bound takes precedence, and NaN stays. */
-function clampedApart<V>(o: ScalarOps<V>, x: V, eps: number): V {
-  const low = k(o, x, eps), high = k(o, x, 1 - eps);
+function clampedApart<V>(o: Body<V>, x: V, eps: NumberOf<Operand>): V {
+  const low = numberIn(o, x, eps), high = valueOfNumbers(o, o.dtypeOf(x), [eps], rest);
   return o.select(o.lt(x, low), low, o.select(o.gt(x, high), high, x));
 }
 
 const logit = lowerWideOp({
   name: "logit",
   doc: "log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`.",
-  params: { self: required("tensor"), eps: nullable("float") },
+  params: { self: required("tensor"), eps: nullable("floatOperand", { changes: {} }) },
   inplace: true,
   exposure: { namespaces: ["special"] },
   infer: ({ self }) => contiguousMeta(self.shape, floatTypeOf(self.dtype), self.device),
@@ -183,12 +188,12 @@ const logit = lowerWideOp({
       return o.log(o.div(z, o.sub(k(o, x, 1), z)));
     }, result?.dtype),
   gradient: {
-    saves: ["self"],
+    saves: ["self", "eps"],
     single(o, grad, { args: { self, eps } }) {
       const slope = o.div(grad, o.mul(self, o.rsub(self, 1)));
       const inside = eps === null
         ? o.logicalAnd(o.ge(self, 0), o.le(self, 1))
-        : o.logicalAnd(o.ge(self, eps), o.le(self, 1 - eps));
+        : o.logicalAnd(o.ge(self, eps), o.le(self, numberOf(o, [eps], rest)));
       return { self: o.where(inside, slope, eps === null ? NaN : 0) };
     },
   },

@@ -179,6 +179,8 @@ const scatter = composeOp({
     reduce: nullable("string", { keyword: true, oneOf: ["add", "multiply"] }),
   },
   inplace: true,
+  // A tensor has an element for each of the index
+  checksNumbers: true,
   infer: ({ self, dim, index, src, value }) =>
     checkScatter("scatter", { self, dim, index, src: src ?? value ?? 0 }),
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],

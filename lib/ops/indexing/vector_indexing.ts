@@ -2,6 +2,7 @@
  * Reading and writing whole parts of a tensor at a vector of indices along one dimension. Invariant: kernels clamp
  * indices, callers check them.
  */
+import { valueType } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -128,7 +129,11 @@ const VECTOR = { tensor: [2], dtype: "int64", range: [0, 3] } as const;
 const indexAdd = lowerOp({
   name: "indexAdd",
   doc: "self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`.",
-  params: { ...vectorParams, source: required("tensor"), alpha: optional("scalar", 1, { keyword: true }) },
+  params: {
+    ...vectorParams,
+    source: required("tensor"),
+    alpha: optional("scalarOperand", 1, { keyword: true, changes: {} }),
+  },
   inplace: true,
   infer: (args) => checkSource("indexAdd", args),
   ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
@@ -138,12 +143,14 @@ const indexAdd = lowerOp({
       value: (o, position) => {
         const value = sourceAt(o, args.source, position);
         if (args.alpha === 1) return value;
-        const factor = numberValue(o, args.alpha, args.self.dtype);
+        const factor = isTensor(args.alpha)
+          ? elementOf(o, args.alpha, { index: [], dtype: valueType(args.self.dtype) })
+          : numberValue(o, args.alpha, args.self.dtype);
         return args.self.dtype === "bool" ? o.and(value, factor) : o.mul(value, factor);
       },
     }),
   gradient: {
-    saves: ["index"],
+    saves: ["index", "alpha"],
     single(o, grad, { args: { dim, index, source, alpha }, needs }) {
       const part = () => o.reshape(o.indexSelect(grad, dim, index), source.shape);
       return { self: grad, source: needs("source") ? (alpha === 1 ? part() : o.mul(part(), alpha)) : null };
@@ -181,7 +188,7 @@ const indexCopy = lowerOp({
 const indexFill = lowerOp({
   name: "indexFill",
   doc: "self with one value at a vector of indices along a dimension, as `torch.index_fill`.",
-  params: { ...vectorParams, value: required("operand") },
+  params: { ...vectorParams, value: required("operand", { changes: {} }) },
   inplace: true,
   infer({ self, dim, index, value }) {
     checkVector("indexFill", index);

@@ -10,7 +10,7 @@ import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Lowered, Operand } from "../../loops/body.ts";
 import { type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { nullable, optional, required, type Scalar } from "../params.ts";
+import { nullable, optional, required } from "../params.ts";
 import { checkSameType, resultTypeOf } from "../promotion.ts";
 import { broadcastShapes, broadcastsTo, shapeText } from "../shapes.ts";
 import { deviceOf, type OperandOf, t } from "../pointwise.ts";
@@ -213,7 +213,7 @@ function combine<T extends TensorLike>(
 }
 
 /** A factor for integers: its fraction is dropped. */
-function factorOf(factor: Scalar | Dim, dtype: DType): Scalar | Dim {
+function factorOf<T>(factor: OperandOf<T>, dtype: DType): OperandOf<T> {
   return typeof factor === "number" && !isDifferentiable(dtype) ? Math.trunc(factor) : factor;
 }
 
@@ -237,8 +237,9 @@ function addProduct(
       self: required("tensor"),
       first: required("tensor"),
       second: required("tensor"),
-      beta: optional("scalar", 1, { keyword: true }),
-      alpha: optional("scalar", 1, { keyword: true }),
+      // Without a share of the input, its elements are not read
+      beta: optional("scalarOperand", 1, { keyword: true, changes: { not: [0] } }),
+      alpha: optional("scalarOperand", 1, { keyword: true, changes: {} }),
     },
     inplace: true,
     infer({ self, first, second, beta, alpha }) {

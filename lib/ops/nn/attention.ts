@@ -53,9 +53,9 @@ const scaledDotProductAttention = composeWideOp({
     key: required("tensor"),
     value: required("tensor"),
     attnMask: nullable("tensor"),
-    dropoutP: optional("float", 0),
+    dropoutP: optional("floatOperand", 0, { changes: { above: 0, below: 1 } }),
     isCausal: optional("bool", false),
-    scale: nullable("float", { keyword: true }),
+    scale: nullable("floatOperand", { keyword: true, changes: {} }),
     enableGqa: optional("bool", false, { keyword: true }),
   },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
@@ -95,7 +95,7 @@ const scaledDotProductAttention = composeWideOp({
     const scores = o.mul(o.matmul(query, o.transpose(keys, -2, -1)), factor);
     const seen = masked(o, scores, { mask: attnMask, causal: isCausal });
     const weights = attnMask !== null || isCausal ? o.safeSoftmax(seen, -1) : o.softmax(seen, -1);
-    const kept = dropoutP > 0 ? o.dropout(weights, dropoutP, true) : weights;
+    const kept = typeof dropoutP !== "number" || dropoutP > 0 ? o.dropout(weights, dropoutP, true) : weights;
     return o.matmul(kept, values);
   },
   samples: [

@@ -7,7 +7,7 @@ import { isFloat } from "../../base/dtype.ts";
 import { type Dim, product } from "../../sym/expr.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { composeOp, FUNCTIONAL } from "../definition.ts";
-import { checkTarget, lossMeta, reductionParam } from "./losses.ts";
+import { checkTarget, lossMeta, reductionParam, SMOOTHING } from "./losses.ts";
 import { nullable, optional, required } from "../params.ts";
 import { checkCategory, t } from "../pointwise.ts";
 import { sameShape, shapeText } from "../shapes.ts";
@@ -93,7 +93,7 @@ const linearCrossEntropy = composeOp({
     weight: nullable("tensor", { keyword: true }),
     reduction: optional("string", "mean", { oneOf: ["none", "mean", "sum"], keyword: true }),
     ignoreIndex: nullable("int", { keyword: true }),
-    labelSmoothing: optional("float", 0, { keyword: true }),
+    labelSmoothing: optional("floatOperand", 0, { keyword: true, changes: SMOOTHING }),
   },
   exposure: FUNCTIONAL,
   infer({ input, linearWeight, target, reduction, ignoreIndex }) {

@@ -10,7 +10,8 @@ import { type Dim, product } from "../../sym/expr.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { FUNCTIONAL, type OpDefinition, type Sample, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { nullable, optional, type Param, type Params, required } from "../params.ts";
+import { beside, type Formula, type NumberOf, numberOf } from "../numbers.ts";
+import { nullable, type NumberRange, optional, type Param, type Params, required } from "../params.ts";
 import { checkCategory, reduceTo, t } from "../pointwise.ts";
 import { resultTypeOf } from "../promotion.ts";
 import { broadcastShapes, sameShape, shapeText } from "../shapes.ts";
@@ -139,9 +140,12 @@ const softMarginLoss = composeWideOp({
   errors: [{ args: [t(3, 4), t(4)], message: "Expected a target of shape" }],
 });
 
+/** x / 2. */
+const halved: Formula<readonly [unknown]> = (m, x) => m.mul(m.constant(0.5), x);
+
 /** Throws DynError for an invalid width. */
-function checkWidth(name: string, width: number, isMeant: boolean): void {
-  if (isMeant) return;
+function checkWidth(name: string, width: NumberOf<TensorMeta>, isMeant: (width: number) => boolean): void {
+  if (typeof width !== "number" || isMeant(width)) return;
   const wanted = name === "delta" ? "positive" : "non-negative";
   throw new DynError(`Expected a ${wanted} ${name} but found ${width}`);
 }
@@ -154,19 +158,20 @@ const smoothL1Loss = composeWideOp({
     self: required("tensor"),
     target: required("tensor"),
     reduction: reductionParam,
-    beta: optional("float", 1),
+    beta: optional("floatOperand", 1, { changes: { above: 0 } }),
   },
   exposure: FUNCTIONAL,
   infer({ beta, ...pair }) {
-    checkWidth("beta", beta, beta >= 0);
+    checkWidth("beta", beta, (width) => width >= 0);
     checkFloats("smoothL1Loss", pair.self, pair.target);
     return pairMeta(pair);
   },
   compose(o, { self, target, reduction, beta }) {
     const d = o.abs(o.sub(self, target));
     if (beta === 0) return reduce(o, d, reduction);
-    const near = o.mul(o.square(d), 0.5 / beta);
-    return reduce(o, o.where(o.lt(d, beta), near, o.sub(d, 0.5 * beta)), reduction);
+    const steep = numberOf(o, [beta], (m, width) => m.div(m.constant(0.5), width));
+    const half = numberOf(o, [beta], halved), near = o.mul(o.square(d), beside(o, d, steep));
+    return reduce(o, o.where(o.lt(d, beta), near, o.sub(d, beside(o, d, half))), reduction);
   },
   samples: pairSamples(false),
 });
@@ -179,17 +184,18 @@ const huberLoss = composeWideOp({
     self: required("tensor"),
     target: required("tensor"),
     reduction: reductionParam,
-    delta: optional("float", 1),
+    delta: optional("floatOperand", 1, { changes: { above: 0 } }),
     weight: nullable("tensor"),
   },
   exposure: FUNCTIONAL,
   infer({ delta, ...pair }) {
-    checkWidth("delta", delta, delta > 0);
+    checkWidth("delta", delta, (width) => width > 0);
     checkFloats("huberLoss", pair.self, pair.target);
     return pairMeta(pair);
   },
   compose(o, { self, target, reduction, delta, weight }) {
-    const d = o.abs(o.sub(self, target)), far = o.mul(o.sub(d, 0.5 * delta), delta);
+    const d = o.abs(o.sub(self, target)), half = numberOf(o, [delta], halved);
+    const far = o.mul(o.sub(d, beside(o, d, half)), beside(o, d, delta));
     const loss = o.where(o.le(d, delta), o.mul(o.square(d), 0.5), far);
     return reduce(o, weight === null ? loss : o.mul(loss, weight), reduction);
   },
@@ -259,6 +265,9 @@ const nllLoss = composeWideOp({
   errors: [{ args: [t(3, 5), { tensor: [4], dtype: "int64" }], message: "Expected class indices of shape" }],
 });
 
+/** The shares of classes besides the wanted one; without any the loss has one term. */
+export const SMOOTHING: NumberRange = { above: 0, atMost: 1 };
+
 const crossEntropy = composeWideOp({
   name: "crossEntropy",
   doc:
@@ -270,7 +279,7 @@ const crossEntropy = composeWideOp({
     weight: nullable("tensor"),
     ignoreIndex: optional("int", -100),
     reduction: reductionParam,
-    labelSmoothing: optional("float", 0),
+    labelSmoothing: optional("floatOperand", 0, { changes: SMOOTHING }),
   },
   exposure: FUNCTIONAL,
   infer({ self, target, weight, ignoreIndex, reduction, labelSmoothing }) {
@@ -294,17 +303,17 @@ const crossEntropy = composeWideOp({
   },
   compose(o, { self, target, weight, ignoreIndex, reduction, labelSmoothing }) {
     const dim = classDim(self), classes = self.shape[dim] ?? 1;
+    const wanted = numberOf(o, [labelSmoothing], (m, share) => m.sub(m.constant(1), share));
     const logits = o.logSoftmax(self, dim);
     // [C] → [C, 1, ...], to be broadcast over what follows the classes
     const along = weight ? o.reshape(weight, [classes, ...self.shape.slice(dim + 1).map(() => 1)]) : null;
     const weighted = along ? o.mul(logits, along) : logits;
     if (isFloat(target.dtype)) {
-      const smooth = labelSmoothing > 0
-        ? o.add(
-          o.mul(target, 1 - labelSmoothing),
-          o.div(o.full([], labelSmoothing, { dtype: self.dtype, device: self.device }), classes),
-        )
-        : target;
+      const even = () =>
+        typeof labelSmoothing === "number"
+          ? o.full([], labelSmoothing, { dtype: self.dtype, device: self.device })
+          : o.to(labelSmoothing, self.dtype);
+      const smooth = labelSmoothing === 0 ? target : o.add(o.mul(target, wanted), o.div(even(), classes));
       const losses = o.neg(o.sum(o.mul(weighted, smooth), dim));
       return reduce(o, losses, reduction);
     }
@@ -314,9 +323,10 @@ const crossEntropy = composeWideOp({
     if (labelSmoothing === 0) return finish(losses);
     const even = o.neg(o.sum(weighted, dim));
     const uniform = o.where(counts, even, o.zerosLike(even));
+    const one = finish(losses), others = finish(uniform);
     return o.add(
-      o.mul(finish(losses), 1 - labelSmoothing),
-      o.div(o.mul(finish(uniform), labelSmoothing), classes),
+      o.mul(one, beside(o, one, wanted)),
+      o.div(o.mul(others, beside(o, others, labelSmoothing)), classes),
     );
   },
   samples: [

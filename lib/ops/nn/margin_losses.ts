@@ -10,9 +10,10 @@ import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { lossMeta, reductionParam } from "./losses.ts";
+import { atLeastNumber, beside } from "../numbers.ts";
 import { nullable, optional, required } from "../params.ts";
 import { checkCategory, t } from "../pointwise.ts";
-import { resultTypeOf } from "../promotion.ts";
+import { isTensor, resultTypeOf } from "../promotion.ts";
 import { broadcastShapes, sameShape, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 
@@ -36,7 +37,7 @@ const marginRankingLoss = composeWideOp({
     input1: required("tensor"),
     input2: required("tensor"),
     target: required("tensor"),
-    margin: optional("float", 0),
+    margin: optional("floatOperand", 0, { changes: {} }),
     reduction: reductionParam,
   },
   exposure: FUNCTIONAL,
@@ -56,7 +57,8 @@ const marginRankingLoss = composeWideOp({
   },
   compose(o, { input1, input2, target, margin, reduction }) {
     const gap = o.mul(o.neg(target), o.sub(input1, input2));
-    const short = o.add(isFloat(gap.dtype) ? gap : o.to(gap, "float32"), margin);
+    const wide = isFloat(gap.dtype) ? gap : o.to(gap, "float32"),
+      short = o.add(wide, beside(o, wide, margin));
     return reduce(o, o.clampMin(short, 0), reduction);
   },
   samples: [{ args: [t(4), t(4), t(4)] }, { args: [t(4), t(4), t(4), 0.5, "none"] }],
@@ -69,7 +71,7 @@ const hingeEmbeddingLoss = composeWideOp({
   params: {
     self: required("tensor"),
     target: required("tensor"),
-    margin: optional("float", 1),
+    margin: optional("floatOperand", 1, { changes: {} }),
     reduction: reductionParam,
   },
   exposure: FUNCTIONAL,
@@ -80,7 +82,9 @@ const hingeEmbeddingLoss = composeWideOp({
     return lossMeta(broadcastShapes(self.shape, target.shape), self, reduction);
   },
   compose(o, { self, target, margin, reduction }) {
-    const gap = o.rsub(self, isFloat(self.dtype) ? margin : Math.trunc(margin));
+    const gap = typeof margin === "number"
+      ? o.rsub(self, isFloat(self.dtype) ? margin : Math.trunc(margin))
+      : o.rsub(self, margin);
     const apart = o.where(o.ne(target, 1), o.clampMin(gap, 0), 0);
     return reduce(o, o.add(apart, o.where(o.ne(target, -1), self, 0)), reduction);
   },
@@ -95,7 +99,7 @@ const cosineEmbeddingLoss = composeWideOp({
     input1: required("tensor"),
     input2: required("tensor"),
     target: required("tensor"),
-    margin: optional("float", 0),
+    margin: optional("floatOperand", 0, { changes: {} }),
     reduction: reductionParam,
   },
   exposure: FUNCTIONAL,
@@ -124,7 +128,7 @@ const cosineEmbeddingLoss = composeWideOp({
     const lengths = o.mul(o.add(o.sum(o.square(input1), -1), eps), o.add(o.sum(o.square(input2), -1), eps));
     const cosine = o.div(product, o.sqrt(lengths));
     const near = o.where(o.eq(target, 1), o.rsub(cosine, 1), 0);
-    const apart = o.where(o.eq(target, -1), o.clampMin(o.sub(cosine, margin), 0), 0);
+    const apart = o.where(o.eq(target, -1), o.clampMin(o.sub(cosine, beside(o, cosine, margin)), 0), 0);
     return reduce(o, o.add(near, apart), reduction);
   },
   samples: [{ args: [t(4, 3), t(4, 3), t(4)] }],
@@ -141,9 +145,9 @@ const gaussianNllLoss = composeWideOp({
   params: {
     self: required("tensor"),
     target: required("tensor"),
-    var: required("operand"),
+    var: required("operand", { changes: { atLeast: 0 } }),
     full: optional("bool", false),
-    eps: optional("float", 1e-6),
+    eps: optional("floatOperand", 1e-6, { changes: {} }),
     reduction: reductionParam,
   },
   exposure: FUNCTIONAL,
@@ -165,11 +169,16 @@ const gaussianNllLoss = composeWideOp({
   },
   compose(o, { self, target, var: given, full, eps, reduction }) {
     const like = isFloat(self.dtype) ? self : o.to(self, "float32");
-    let variance = typeof given === "object" && "shape" in given ? given : o.fullLike(like, given);
+    // A 0-d variance ranks as a number does
+    let variance = !isTensor(given)
+      ? o.fullLike(like, given)
+      : given.shape.length === 0
+      ? o.to(given, like.dtype)
+      : given;
     const shorter = variance.shape.length === self.shape.length - 1 && variance.shape.length > 0;
     if (shorter) variance = o.unsqueeze(variance, -1);
     // A bounded variance keeps its gradient
-    const kept = o.add(variance, o.detach(o.sub(o.clampMin(variance, eps), variance)));
+    const kept = o.add(variance, o.detach(o.sub(atLeastNumber(o, variance, eps), variance)));
     const loss = o.mul(o.add(o.log(kept), o.div(o.square(o.sub(self, target)), kept)), 0.5);
     return reduce(o, full ? o.add(loss, 0.5 * Math.log(2 * Math.PI)) : loss, reduction);
   },
@@ -185,7 +194,7 @@ const poissonNllLoss = composeWideOp({
     logInput: optional("bool", true),
     full: optional("bool", false),
     sizeAverage: nullable("bool"),
-    eps: optional("float", 1e-8),
+    eps: optional("floatOperand", 1e-8, { changes: {} }),
     reduce: nullable("bool"),
     reduction: reductionParam,
   },
@@ -197,7 +206,7 @@ const poissonNllLoss = composeWideOp({
   compose(o, { self, target, logInput, full, eps, reduction }) {
     let loss = logInput
       ? o.sub(o.exp(self), o.mul(target, self))
-      : o.sub(self, o.mul(target, o.log(o.add(self, eps))));
+      : o.sub(self, o.mul(target, o.log(o.add(self, beside(o, self, eps)))));
     if (full) {
       const stirling = o.add(
         o.sub(o.mul(target, o.log(target)), target),
@@ -217,9 +226,9 @@ const tripletMarginLoss = composeWideOp({
     anchor: required("tensor"),
     positive: required("tensor"),
     negative: required("tensor"),
-    margin: optional("float", 1),
+    margin: optional("floatOperand", 1, { changes: { above: 0 } }),
     p: optional("float", 2),
-    eps: optional("float", 1e-6),
+    eps: optional("floatOperand", 1e-6, { changes: {} }),
     swap: optional("bool", false),
     sizeAverage: nullable("bool"),
     reduce: nullable("bool"),
@@ -244,7 +253,8 @@ const tripletMarginLoss = composeWideOp({
     const near = o.pairwiseDistance(anchor, positive, p, eps),
       far = o.pairwiseDistance(anchor, negative, p, eps);
     const apart = swap ? o.minimum(far, o.pairwiseDistance(positive, negative, p, eps)) : far;
-    return reduce(o, o.clampMin(o.add(o.sub(near, apart), margin), 0), reduction);
+    const gap = o.sub(near, apart);
+    return reduce(o, o.clampMin(o.add(gap, beside(o, gap, margin)), 0), reduction);
   },
   samples: [{ args: [t(3, 4), t(3, 4), t(3, 4)] }],
 });
@@ -265,7 +275,7 @@ const multiMarginLoss = composeWideOp({
     self: required("tensor"),
     target: required("tensor"),
     p: optional("int", 1),
-    margin: optional("float", 1),
+    margin: optional("floatOperand", 1, { changes: {} }),
     weight: nullable("tensor"),
     sizeAverage: nullable("bool"),
     reduce: nullable("bool"),

@@ -8,6 +8,7 @@ import { isEqual } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
+import type { NumberOf } from "../numbers.ts";
 import { nullable, required } from "../params.ts";
 import { floatTypeOf } from "../promotion.ts";
 import { checkAffine } from "./normalization.ts";
@@ -18,7 +19,12 @@ import { composeWideOp } from "../wide.ts";
 const LIST = { method: false } as const;
 
 /** Normalised values with the mean and 1/deviation over some dimensions (kept). */
-function standard<T extends TensorLike>(o: OpApi<T>, x: T, dims: readonly number[], eps: number): [T, T, T] {
+function standard<T extends TensorLike>(
+  o: OpApi<T>,
+  x: T,
+  dims: readonly number[],
+  eps: NumberOf<T>,
+): [T, T, T] {
   const mean = o.mean(x, dims, true), centred = o.sub(x, mean);
   const rstd = o.rsqrt(o.add(o.mean(o.square(centred), dims, true), eps));
   return [o.mul(centred, rstd), mean, rstd];
@@ -32,7 +38,7 @@ const nativeLayerNorm = composeWideOp({
     normalizedShape: required("sizes"),
     weight: nullable("tensor"),
     bias: nullable("tensor"),
-    eps: required("float"),
+    eps: required("floatOperand", { changes: {} }),
   },
   results: ["output", "mean", "rstd"],
   exposure: LIST,
@@ -74,7 +80,7 @@ const nativeGroupNorm = composeWideOp({
     c: required("size"),
     hxw: required("size"),
     group: required("int"),
-    eps: required("float"),
+    eps: required("floatOperand", { changes: {} }),
   },
   results: ["output", "mean", "rstd"],
   exposure: LIST,
@@ -107,8 +113,8 @@ const nativeBatchNorm = composeWideOp({
     runningMean: nullable("tensor"),
     runningVar: nullable("tensor"),
     training: required("bool"),
-    momentum: required("float"),
-    eps: required("float"),
+    momentum: required("floatOperand", { changes: {} }),
+    eps: required("floatOperand", { changes: {} }),
   },
   results: ["output", "mean", "rstd"],
   exposure: LIST,
@@ -140,7 +146,11 @@ const nativeBatchNorm = composeWideOp({
 const nativeDropoutBackward = composeWideOp({
   name: "nativeDropoutBackward",
   doc: "grad · mask · scale, as `torch.native_dropout_backward`.",
-  params: { gradOutput: required("tensor"), mask: required("tensor"), scale: required("float") },
+  params: {
+    gradOutput: required("tensor"),
+    mask: required("tensor"),
+    scale: required("floatOperand", { changes: {} }),
+  },
   exposure: LIST,
   infer({ gradOutput }) {
     return contiguousMeta(gradOutput.shape, floatTypeOf(gradOutput.dtype), gradOutput.device);

@@ -10,6 +10,7 @@ import { type Dim, product } from "../../sym/expr.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
+import type { NumberOf } from "../numbers.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { shapeText } from "../shapes.ts";
@@ -21,7 +22,7 @@ const same = (self: TensorMeta): TensorMeta => contiguousMeta(self.shape, self.d
 function standardize<T extends TensorLike>(
   o: OpApi<T>,
   x: T,
-  { dims, eps }: { dims: readonly number[]; eps: number },
+  { dims, eps }: { dims: readonly number[]; eps: NumberOf<T> },
 ) {
   const mean = o.mean(x, dims, true);
   const centred = o.sub(x, mean);
@@ -79,7 +80,7 @@ const layerNorm = composeWideOp({
     normalizedShape: required("sizes"),
     weight: nullable("tensor"),
     bias: nullable("tensor"),
-    eps: optional("float", 1e-5),
+    eps: optional("floatOperand", 1e-5, { changes: {} }),
   },
   exposure: { ...FUNCTIONAL, free: true },
   infer({ self, normalizedShape, weight, bias }) {
@@ -93,7 +94,7 @@ const layerNorm = composeWideOp({
     return affine(o, normal, weight, bias);
   },
   gradient: {
-    saves: ["self", "weight"],
+    saves: ["self", "weight", "eps"],
     single(o, grad, { args: { self, normalizedShape, weight, bias, eps }, needs }) {
       const dims = trailingDims(self, normalizedShape);
       const { normal, rstd } = standardize(o, self, { dims, eps });
@@ -122,7 +123,7 @@ const rmsNorm = composeWideOp({
     self: required("tensor"),
     normalizedShape: required("sizes"),
     weight: nullable("tensor"),
-    eps: nullable("float"),
+    eps: nullable("floatOperand", { changes: {} }),
   },
   exposure: { ...FUNCTIONAL, free: true },
   infer({ self, normalizedShape, weight }) {
@@ -164,7 +165,7 @@ const groupNorm = composeWideOp({
     numGroups: required("int"),
     weight: nullable("tensor"),
     bias: nullable("tensor"),
-    eps: optional("float", 1e-5),
+    eps: optional("floatOperand", 1e-5, { changes: {} }),
   },
   exposure: { ...FUNCTIONAL, free: true },
   infer({ self, numGroups }) {
@@ -208,8 +209,8 @@ const instanceNorm = composeWideOp({
     weight: nullable("tensor"),
     bias: nullable("tensor"),
     useInputStats: optional("bool", true),
-    momentum: optional("float", 0.1),
-    eps: optional("float", 1e-5),
+    momentum: optional("floatOperand", 0.1, { changes: {} }),
+    eps: optional("floatOperand", 1e-5, { changes: {} }),
   },
   exposure: FUNCTIONAL,
   infer({ self, useInputStats }) {
@@ -244,7 +245,7 @@ const batchNormTraining = composeWideOp({
     self: required("tensor"),
     weight: nullable("tensor"),
     bias: nullable("tensor"),
-    eps: optional("float", 1e-5),
+    eps: optional("floatOperand", 1e-5, { changes: {} }),
   },
   results: ["output", "mean", "variance"],
   auxiliary: ["mean", "variance"],
@@ -277,7 +278,7 @@ const batchNormTraining = composeWideOp({
     return [output, o.reshape(mean, [channels]), o.reshape(unbiased, [channels])];
   },
   gradient: {
-    saves: ["self", "weight"],
+    saves: ["self", "weight", "eps"],
     single(o, grad, { args: { self, weight, bias, eps }, needs }) {
       const dims = batchDims(self);
       const { normal, rstd } = standardize(o, self, { dims, eps });
@@ -303,7 +304,7 @@ const batchNormInference = composeWideOp({
     runningVar: required("tensor"),
     weight: nullable("tensor"),
     bias: nullable("tensor"),
-    eps: optional("float", 1e-5),
+    eps: optional("floatOperand", 1e-5, { changes: {} }),
   },
   exposure: { method: false, free: false },
   infer({ self, runningMean, runningVar, weight, bias }) {

@@ -12,6 +12,7 @@ import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize, shapeText, sliceLength, spread } from "../shapes.ts";
+import { GENERAL_POWERS } from "../elementwise/known_power.ts";
 import { composeWideOp } from "../wide.ts";
 
 const MODES = ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] as const;
@@ -360,9 +361,9 @@ const localResponseNorm = composeWideOp({
   params: {
     self: required("tensor"),
     size: required("int"),
-    alpha: optional("float", 1e-4),
-    beta: optional("float", 0.75),
-    k: optional("float", 1),
+    alpha: optional("floatOperand", 1e-4, { changes: {} }),
+    beta: optional("floatOperand", 0.75, { changes: GENERAL_POWERS }),
+    k: optional("floatOperand", 1, { changes: {} }),
   },
   exposure: FUNCTIONAL,
   infer({ self }) {

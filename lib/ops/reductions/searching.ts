@@ -43,7 +43,9 @@ const searchsorted = composeOp({
   },
   compose(o, { sortedSequence, self, outInt32, right, side, sorter }) {
     const sequence = sorter ? o.gather(sortedSequence, -1, sorter) : sortedSequence;
-    const values = isTensor(self) ? self : o.full([], self, { device: sequence.device });
+    // A number has the type that it would have in a comparison
+    const dtype = resultTypeOf([sequence, self]);
+    const values = isTensor(self) ? self : o.full([], self, { dtype, device: sequence.device });
     return o.countBefore(sequence, values, right || side === "right", outInt32);
   },
   gradient: { kind: "none", because: "its result is made of indices" },
@@ -140,11 +142,11 @@ const isin = composeOp({
       : isTensor(testElements)
       ? testElements.device
       : "cpu";
-    const among = isTensor(testElements)
-      ? o.reshape(testElements, [-1])
-      : o.full([1], testElements, { device });
-    const each = isTensor(elements) ? elements : o.full([], elements, { device });
-    const found = o.any(o.eq(o.unsqueeze(each, -1), among), -1);
+    // The new dimension must not change what 0-d tensors and numbers are compared as
+    const dtype = resultTypeOf([elements, testElements]);
+    const typed = (x: typeof elements) => isTensor(x) ? o.to(x, dtype) : o.full([], x, { dtype, device });
+    const among = o.reshape(typed(testElements), [-1]);
+    const found = o.any(o.eq(o.unsqueeze(typed(elements), -1), among), -1);
     return invert ? o.logicalNot(found) : found;
   },
   gradient: { kind: "none", because: "its result is not of a floating type" },

@@ -282,7 +282,7 @@ function quantile(name: "quantile" | "nanquantile") {
     doc: `The q-quantiles of all elements or of a dimension, as \`torch.${name}\`.`,
     params: {
       self: required("tensor"),
-      q: required("operand"),
+      q: required("operand", { changes: { atLeast: 0, atMost: 1 } }),
       dim: nullable("int"),
       keepdim: optional("bool", false),
       interpolation: optional("string", "linear", {

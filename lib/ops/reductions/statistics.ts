@@ -9,6 +9,7 @@ import { isEqual, isLess } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { type Exposure, FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
+import { atLeastNumber, beside } from "../numbers.ts";
 import { nullable, optional, required, type Scalar } from "../params.ts";
 import { floatTypeOf, resultTypeOf } from "../promotion.ts";
 import { checkCategory, t } from "../pointwise.ts";
@@ -334,7 +335,7 @@ const normalize = composeWideOp({
     self: required("tensor"),
     p: optional("float", 2),
     dim: optional("dims", 1),
-    eps: optional("float", 1e-12),
+    eps: optional("floatOperand", 1e-12, { changes: {} }),
   },
   exposure: FUNCTIONAL,
   infer: ({ self, dim }) => {
@@ -343,7 +344,7 @@ const normalize = composeWideOp({
   },
   compose(o, { self, p, dim, eps }) {
     const length = normOf(o, self, { order: p, dims: reducedDims(dim, self.shape.length), keepdim: true });
-    return o.div(self, o.clampMin(length, eps));
+    return o.div(self, atLeastNumber(o, length, eps));
   },
   samples: [{ args: [t(3, 4)] }],
 });
@@ -361,7 +362,7 @@ const cosineSimilarity = composeWideOp({
     x1: required("tensor"),
     x2: required("tensor"),
     dim: optional("int", 1),
-    eps: optional("float", 1e-8),
+    eps: optional("floatOperand", 1e-8, { changes: {} }),
   },
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ x1, x2, dim }) {
@@ -371,7 +372,8 @@ const cosineSimilarity = composeWideOp({
   compose(o, { x1, x2, dim, eps }) {
     const { shape, dtype } = common(x1, x2), dims = reducedDims(dim, shape.length);
     const a = o.to(o.expand(x1, shape), dtype), b = o.to(o.expand(x2, shape), dtype);
-    const la = o.clampMin(o.norm2(a, dims, true), eps), lb = o.clampMin(o.norm2(b, dims, true), eps);
+    const la = atLeastNumber(o, o.norm2(a, dims, true), eps);
+    const lb = atLeastNumber(o, o.norm2(b, dims, true), eps);
     return o.sum(o.mul(o.div(a, la), o.div(b, lb)), dims);
   },
   samples: [{ args: [t(3, 4), t(3, 4)] }, {
@@ -387,7 +389,7 @@ const pairwiseDistance = composeWideOp({
     x1: required("tensor"),
     x2: required("tensor"),
     p: optional("float", 2),
-    eps: optional("float", 1e-6),
+    eps: optional("floatOperand", 1e-6, { changes: {} }),
     keepdim: optional("bool", false),
   },
   exposure: { method: false, namespaces: ["nn.functional"] },
@@ -397,7 +399,7 @@ const pairwiseDistance = composeWideOp({
   },
   compose(o, { x1, x2, p, eps, keepdim }) {
     const difference = o.sub(x1, x2);
-    const gap = o.add(o.to(difference, floatTypeOf(difference.dtype)), eps);
+    const wide = o.to(difference, floatTypeOf(difference.dtype)), gap = o.add(wide, beside(o, wide, eps));
     return normOf(o, gap, { order: p, dims: reducedDims(-1, gap.shape.length), keepdim });
   },
   samples: [{ args: [t(3, 4), t(3, 4)] }],
@@ -424,7 +426,7 @@ const renorm = composeWideOp({
     self: required("tensor"),
     p: required("float"),
     dim: required("int"),
-    maxnorm: required("float"),
+    maxnorm: required("floatOperand", { changes: { atLeast: 0 } }),
   },
   inplace: true,
   infer({ self, p, dim, maxnorm }) {
@@ -432,8 +434,10 @@ const renorm = composeWideOp({
     if (self.shape.length < 2) {
       throw new DynError(`Expected at least 2 dimensions but found ${self.shape.length}`);
     }
-    if (p <= 0 || maxnorm < 0) {
-      throw new DynError(`Expected a positive p and a non-negative maxnorm but found ${p} and ${maxnorm}`);
+    if (p <= 0 || (typeof maxnorm === "number" && maxnorm < 0)) {
+      throw new DynError(
+        `Expected a positive p and a non-negative maxnorm but found ${p} and ${String(maxnorm)}`,
+      );
     }
     normalizeDim(dim, self.shape.length);
     return contiguousMeta(self.shape, self.dtype, self.device);

@@ -382,9 +382,11 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
     params: {
       y: required("tensor"),
       x: nullable("operand"),
-      dx: nullable("operand", { keyword: true }),
+      dx: nullable("operand", { keyword: true, changes: {} }),
       dim: optional("int", -1, { keyword: true }),
     },
+    // A number for x is a distance, but a tensor has coordinates
+    checksNumbers: true,
     exposure: { method: false, aliases },
     infer({ y, x, dim }) {
       if ([y, x].some((each) => isTensor(each) && each.dtype === "bool")) {

@@ -8,9 +8,9 @@ import { isAtMost, isLess } from "../../sym/decide.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import type { Body, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
-import { nullable, optional, required, type Scalar } from "../params.ts";
-import { checkHeld, numberValue } from "../promotion.ts";
-import { elements, t } from "../pointwise.ts";
+import { nullable, optional, required } from "../params.ts";
+import { checkHeld, elementOf } from "../promotion.ts";
+import { elements, type OperandOf, t } from "../pointwise.ts";
 import { addBack, within } from "./scatter_views.ts";
 import { shapeText } from "../shapes.ts";
 
@@ -42,7 +42,11 @@ function paddedShape(shape: readonly Dim[], pads: Pads): Dim[] {
 const constantPadNd = lowerOp({
   name: "constantPadNd",
   doc: "Padded with one value, as `torch.constant_pad_nd`.",
-  params: { self: required("tensor"), pad: required("sizes"), value: optional("scalar", 0) },
+  params: {
+    self: required("tensor"),
+    pad: required("sizes"),
+    value: optional("scalarOperand", 0, { changes: {} }),
+  },
   exposure: { method: false },
   infer({ self, pad, value }) {
     checkHeld(value, self.dtype);
@@ -63,7 +67,7 @@ const constantPadNd = lowerOp({
 function padded<V>(
   o: Body<V>,
   self: Operand,
-  at: { readonly index: readonly Dim[]; readonly pads: Pads; readonly value: Scalar | Dim },
+  at: { readonly index: readonly Dim[]; readonly pads: Pads; readonly value: OperandOf<Operand> },
 ): V {
   let inside: V | undefined;
   const source = at.index.map((i, d) => {
@@ -76,7 +80,9 @@ function padded<V>(
     return from;
   });
   const read = () => o.load(self, source);
-  return inside === undefined ? read() : o.masked(inside, read, numberValue(o, at.value, self.dtype));
+  return inside === undefined
+    ? read()
+    : o.masked(inside, read, elementOf(o, at.value, { index: [], dtype: self.dtype }));
 }
 
 /** Returns the index that a padded position reads, for the modes that repeat elements. */
@@ -181,7 +187,7 @@ const pad = composeOp({
     self: required("tensor"),
     pad: required("sizes"),
     mode: optional("string", "constant", { oneOf: ["constant", "reflect", "replicate", "circular"] }),
-    value: nullable("scalar"),
+    value: nullable("scalarOperand", { changes: {} }),
   },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
   infer: ({ self, pad }) =>

@@ -1,0 +1,113 @@
+/**
+ * Numbers that change between calls and only take part in the arithmetic of an op: a negative slope, a margin, a
+ * probability. The graph has them as 0-d tensors of float64. Invariant: within the range that a parameter states, the op
+ * neither refuses the number nor computes in another way; each call checks the range.
+ */
+import { isComplex, isFloat } from "../../base/dtype.ts";
+import type { OpDefinition } from "../../ops/definition.ts";
+import { GraphValue } from "../../ops/graph_builder.ts";
+import type { NumberRange, Param } from "../../ops/params.ts";
+import type { HostBinary } from "../variables/host_number.ts";
+import { binaryNumbers } from "../variables/numbers.ts";
+import type { NumberValue } from "../variables/number_value.ts";
+import { constant, type ConstantValue, type ItemValue, type Value } from "../variables/value.ts";
+import { scalarMeta } from "../scalars.ts";
+import { applyOperator, assumeTrue, SCALAR_META, scalarOf } from "./graph_numbers.ts";
+import type { Interpreter } from "./interpreter.ts";
+
+/** A call of an op as the program wrote it. */
+interface WrittenCall {
+  readonly definition: OpDefinition;
+  readonly args: readonly Value[];
+}
+
+type Operand = NumberValue | ItemValue | ConstantValue;
+
+/** The parameter of an argument by position or name; null if the call may order them differently. */
+export function paramAt({ params, arrange }: OpDefinition, index: number | string | null): Param | null {
+  if (typeof index !== "number") return params[index ?? ""] ?? null;
+  const before = Object.values<Param>(params).slice(0, index + 1);
+  return arrange || before.some(({ variadic }) => variadic) ? null : before[index] ?? null;
+}
+
+/** Returns whether an op refuses numbers out of the range of a parameter, or treats them in another way. */
+export function isBounded(param: Param | null): boolean {
+  return Object.keys(param?.changes ?? {}).some((each) => each !== "not");
+}
+
+/**
+ * A number as a tensor of the graph; null beside other operands than floats with dimensions, and on devices without
+ * float64. "outside": it has to be a constant of the graph, since it is out of its range.
+ */
+export function operandNumber(
+  m: Interpreter,
+  call: WrittenCall,
+  { changes }: Param,
+  value: NumberValue | ItemValue,
+): GraphValue | "outside" | null {
+  const [first] = call.args;
+  if (!changes || first?.kind !== "tensor" || !isFloat(first.meta.dtype)) return null;
+  if (call.args.some((each) => each.kind === "tensor" && isComplex(each.meta.dtype))) return null;
+  if (!isWithin(m, call, changes, value)) return "outside";
+  const { shape, device } = first.meta;
+  if (shape.length === 0 || scalarMeta(device).dtype !== SCALAR_META.dtype) return null;
+  return value.kind === "number"
+    ? new GraphValue(m.output.scalarNode(value), SCALAR_META)
+    : new GraphValue(scalarOf(m.output, value), SCALAR_META);
+}
+
+const COMPARISONS = [
+  ["above", ">"],
+  ["atLeast", ">="],
+  ["below", "<"],
+  ["atMost", "<="],
+] as const satisfies readonly (readonly [keyof NumberRange, HostBinary])[];
+
+/** Returns whether a number is in the range, which calls check from here on. */
+function isWithin(
+  m: Interpreter,
+  call: WrittenCall,
+  range: NumberRange,
+  value: NumberValue | ItemValue,
+): boolean {
+  const bounds = COMPARISONS.flatMap(([name, operator]): [HostBinary, Operand][] => {
+    const bound = range[name];
+    return bound === undefined ? [] : [[operator, constant(bound)]];
+  });
+  for (const each of range.not ?? []) bounds.push(["!==", constant(each)]);
+  for (const [name, operator] of [[range.notAbove, "<="], [range.notBelow, ">="]] as const) {
+    if (name === undefined) continue;
+    const other = argumentOf(m, call, name);
+    if (other === null) return false;
+    bounds.push([operator, other]);
+  }
+  return bounds.every(([operator, bound]) => compares(m, operator, [value, bound]));
+}
+
+/** Returns whether a comparison holds, which calls check from here on. */
+function compares(m: Interpreter, operator: HostBinary, [left, right]: readonly [Operand, Operand]): boolean {
+  if (left.kind === "item" || right.kind === "item") {
+    const found = applyOperator(m.output, operator, [left, right]);
+    return found !== null && assumeTrue(m.output, found, "a number in the range of its parameter");
+  }
+  const found = binaryNumbers(m.output, operator, [left, right]);
+  return found.kind === "constant" && found.value === true;
+}
+
+/** A number among the arguments, by the name of its parameter; null if it is something else. */
+function argumentOf(m: Interpreter, { definition, args }: WrittenCall, name: string): Operand | null {
+  const last = args.at(-1),
+    at = Object.keys(definition.params).indexOf(name),
+    param = definition.params[name];
+  const named = last?.kind === "object" ? m.plainProperty(last, name) : null,
+    isNamed = last?.kind === "object";
+  const given = named ?? (isNamed && at >= args.length - 1 ? null : args[at] ?? null);
+  if (given?.kind === "number" || given?.kind === "item") return given;
+  if (given?.kind === "constant" && given.value !== undefined) {
+    return typeof given.value === "number" ? given : null;
+  }
+  return given === null || given.kind === "constant" ? constantOf(param) : null;
+}
+
+const constantOf = (param: Param | undefined): ConstantValue | null =>
+  typeof param?.default === "number" ? constant(param.default) : null;
