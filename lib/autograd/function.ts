@@ -258,7 +258,8 @@ function asked(
 
 /** Computes tangents by transposing `backward`. Throws DynError if it is not a recorded function of its gradients. */
 function pushed(of: FunctionClass, args: readonly unknown[], level: ForwardMode): readonly unknown[] {
-  const again = ambient.gradEnabled;
+  const given = args.filter(isTensor), tangents = given.flatMap((each) => level.tangentOf(each) ?? []);
+  const again = ambient.gradEnabled && recordsGrad([...given, ...tangents]);
   return enableGrad(() => {
     const own = args.map((each) => {
       if (!isTensor(each) || !level.tangentOf(each)) return each;
@@ -275,7 +276,6 @@ function pushed(of: FunctionClass, args: readonly unknown[], level: ForwardMode)
       createGraph: true,
       allowUnused: true,
     });
-    const tangents = args.flatMap((each) => isTensor(each) ? level.tangentOf(each) ?? [] : []);
     const pairs = found.flatMap((pulled, k) => {
       const tangent = tangents[k];
       return pulled && tangent ? [{ pulled, tangent }] : [];

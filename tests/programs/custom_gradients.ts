@@ -411,6 +411,19 @@ export const apart: Corpus = {
     const h = compile((x: Tensor) => func.jvp((x: Tensor) => noGrad(() => Pushed.apply(x)), [x], [x]));
     for (const x of [f64([0.25, -3]), f64([1, 2]).detach()]) see(f(x), g(x), h(x));
   },
+  "tangents of what requires gradients, or does not"({ compile, see }) {
+    const f = compile((x: Tensor, v: Tensor) =>
+      func.jvp((x: Tensor) => Exponential.apply(x.mul(2)), [x], [v])[1]
+    );
+    const g = compile((x: Tensor) => func.jacfwd((x: Tensor) => Square.apply(x))(x));
+    for (const [ofX, ofV] of [[true, false], [false, false], [true, true], [false, true]]) {
+      const x = f64([0.25, -3]).detach(), v = f64([1, 2]).detach();
+      [x.requiresGrad, v.requiresGrad] = [ofX!, ofV!];
+      const tangent = f(x, v);
+      if (tangent.requiresGrad) tangent.sum().backward();
+      see(tangent, x.grad, v.grad, g(x).requiresGrad);
+    }
+  },
   "tangents of what records no gradients"({ compile, see }) {
     const f = compile((x: Tensor) => func.jvp((x: Tensor) => x.mul(noGrad(() => x.sin())), [x], [x]));
     const g = compile((x: Tensor) => func.jacfwd((x: Tensor) => inferenceMode(() => x.sin()))(x));
