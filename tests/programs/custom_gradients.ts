@@ -424,6 +424,24 @@ export const apart: Corpus = {
       see(tangent, x.grad, v.grad, g(x).requiresGrad);
     }
   },
+  "questions about histories inside of transforms"({ compile, see }) {
+    const questions: readonly ((x: Tensor) => boolean)[] = [
+      (x) => x.requiresGrad,
+      (x) => x.sin().requiresGrad,
+      (x) => x.isLeaf,
+      (x) => x.sin().isLeaf,
+    ];
+    for (const question of questions) {
+      const chosen = (x: Tensor) => question(x) ? x.mul(2) : x.mul(3);
+      const f = compile((x: Tensor) => [
+        func.jvp(chosen, [x], [x.detach()])[1],
+        func.jacfwd(chosen)(x),
+        func.vmap(chosen)(x),
+        func.vmap(func.grad((x: Tensor) => chosen(x).sum()))(x),
+      ]);
+      for (const x of [f64([0.25, -3]), f64([1, 2]).detach()]) see(f(x).map((each) => each.detach().clone()));
+    }
+  },
   "tangents of what records no gradients"({ compile, see }) {
     const f = compile((x: Tensor) => func.jvp((x: Tensor) => x.mul(noGrad(() => x.sin())), [x], [x]));
     const g = compile((x: Tensor) => func.jacfwd((x: Tensor) => inferenceMode(() => x.sin()))(x));

@@ -6,6 +6,7 @@
 // Imported for its effect: the class is complete then
 import "../../tensor/install.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
+import { isOwnModule } from "../../base/errors.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { type Dim, Sym } from "../../sym/expr.ts";
 import { Tensor } from "../../tensor/tensor.ts";
@@ -87,7 +88,7 @@ function knownProperty(m: Interpreter, tensor: TensorValue, key: Key): Value | n
     return m.wrapper.wrap(own.value, propertySource(source, key));
   }
   if (GETTERS.has(key) && !relyOnGetter(m, tensor, key)) return null;
-  if (OF_HISTORY.has(key)) refuseLater(m, accessed(key));
+  if (OF_HISTORY.has(key)) refuseHistory(m, key);
   switch (key) {
     case "shape":
       return sizeList(m, tensor, "shape", tensor.meta.shape);
@@ -118,6 +119,18 @@ function knownProperty(m: Interpreter, tensor: TensorValue, key: Key): Value | n
 
 /** Properties that depend on how gradients are recorded, or that programs set. */
 const OF_HISTORY: ReadonlySet<Key> = new Set<Key>(["requiresGrad", "isLeaf", "gradFn", "grad"]);
+
+/**
+ * Breaks the graph at the program's question about the history of a tensor where graphs record gradients in another way
+ * than transforms do: for tangents, and for the rows of a batch.
+ */
+function refuseHistory(m: Interpreter, key: Key): void {
+  refuseLater(m, accessed(key));
+  const isOther = m.forwardTransforms > 0 || m.batch !== null;
+  if (isOther && !isOwnModule(m.top.code.module.url)) {
+    breakGraph("gradientState", `${accessed(key)} inside of a transform`);
+  }
+}
 
 /** Members of the class as dyn defines them: programs may replace them before anything is captured. */
 export const DEFINED: ReadonlyMap<Key, PropertyDescriptor> = new Map(
