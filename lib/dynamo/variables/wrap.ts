@@ -243,7 +243,9 @@ export class Wrapper {
    * versions serve all further values.
    */
   #hasKinds(what: "texts" | "functions" | "lengths", source: Source, value: unknown): boolean {
-    const { cacheSizeLimit } = config, most = Math.max(1, cacheSizeLimit - 2);
+    const { cacheSizeLimit } = config;
+    // Behind the end of a graph, the position in a loop needs versions, too
+    const most = Math.max(1, what === "lengths" ? Math.floor(cacheSizeLimit / 2) : cacheSizeLimit - 2);
     if (!this.needsMany(`${what} at ${source.name}`, value, most)) return false;
     this.settings.history.tellOnce(
       `${
