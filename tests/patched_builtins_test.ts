@@ -44,6 +44,15 @@ function getter(object: object, key: PropertyKey, get: () => unknown): Patch {
   };
 }
 
+/** Gives an object another prototype. */
+function parent(object: object, prototype: object | null): Patch {
+  return () => {
+    const former = Reflect.getPrototypeOf(object);
+    Reflect.setPrototypeOf(object, prototype);
+    return () => Reflect.setPrototypeOf(object, former);
+  };
+}
+
 interface Case {
   readonly program: Program;
   readonly patches: readonly Patch[];
@@ -107,6 +116,82 @@ const CASES: Readonly<Record<string, () => Case>> = {
       drop(Array.prototype, "findLast"),
     ],
   }),
+  "super of classes": () => {
+    class First {
+      static of = () => 1;
+      field = 1;
+      got: number;
+      constructor(n: number) {
+        this.got = n;
+      }
+      method = () => 0;
+      double(n: number): number {
+        return 2 * n;
+      }
+      get half(): number {
+        return this.got / 2;
+      }
+      set half(n: number) {
+        this.got = 2 * n;
+      }
+    }
+    class Second {
+      static of = () => 2;
+      field = 2;
+      got: number;
+      more = 5;
+      constructor(n: number) {
+        this.got = -n;
+      }
+      double(n: number): number {
+        return -2 * n;
+      }
+      get half(): number {
+        return -this.got;
+      }
+      set half(n: number) {
+        this.got = n;
+      }
+      absent(): number {
+        return 1;
+      }
+    }
+    class Child extends First {
+      static override of = () => 3;
+      static parent(): number {
+        return super.of();
+      }
+      constructor() {
+        super(4);
+      }
+      override double(n: number): number {
+        return super.double(n) + 1;
+      }
+      all(): unknown[] {
+        const first = super.half;
+        super.half = 3;
+        return [first, this.got, this.double(5), Reflect.has(First.prototype, "absent")];
+      }
+    }
+    class Implicit extends First {}
+    const child = new Child();
+    return {
+      program: (x) => [child.all(), Child.parent(), new Child().got, new Implicit(3).field, x.add(1)],
+      patches: [
+        parent(Child.prototype, Second.prototype),
+        parent(Child, Second),
+        parent(Implicit, Second),
+        parent(Child.prototype, null),
+      ],
+    };
+  },
+  "objects that inherit from tensors": () => {
+    const heir: object = Object.create(ones([1]));
+    return {
+      program: (x) => ["add" in heir, heir instanceof Tensor, "own" in heir, x.add(1)],
+      patches: [put(heir, "own", 1), parent(heir, null), parent(heir, tensor([2]))],
+    };
+  },
   "regular expressions": () => ({
     program: (x) => ["a1b2".replace(/\d/g, "#"), /b/.test("abc"), "a,b".split(/,/), x.add(1)],
     patches: [

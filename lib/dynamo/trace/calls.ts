@@ -342,6 +342,7 @@ function constructClass(
         new Frame(own.bindings, own.code, callee, UNINITIALIZED, request.args, newTarget, completion),
       );
     }
+    m.wrapper.relyOnPrototype(callee);
     const parent = callee.prototype;
     if (!parent || !isCallable(parent)) return breakGraph("throws", "Super constructor is not a constructor");
     const step = m.steps - 1;

@@ -50,6 +50,7 @@ export function executeSuperCall(step: Step, instruction: InstructionOf<"superCa
   const callee = step.get(instruction.callee), newTarget = step.get(instruction.newTarget);
   invariant(callee.kind === "object" && newTarget.kind === "object", "Expected the running constructor");
   refuseOpaque(callee);
+  m.wrapper.relyOnPrototype(callee);
   const parent = callee.prototype;
   if (!parent || !isCallable(parent)) {
     return breakGraph("throws", "Super constructor is not a constructor");

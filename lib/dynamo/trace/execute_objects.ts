@@ -96,6 +96,7 @@ export function executeGetSuper(step: Step, instruction: InstructionOf<"getSuper
   const home = step.get(instruction.home), receiver = step.get(instruction.receiver);
   invariant(home.kind === "object", "Expected a home object");
   refuseOpaque(home);
+  m.wrapper.relyOnPrototype(home);
   const { prototype } = home;
   return step.withKey(instruction.key, (key) => {
     if (!prototype) return refuseOfPrimitive(null, key, "read");
@@ -119,6 +120,7 @@ export function executeSetSuper(step: Step, instruction: InstructionOf<"setSuper
   const value = step.get(instruction.value);
   invariant(home.kind === "object", "Expected a home object");
   refuseOpaque(home);
+  m.wrapper.relyOnPrototype(home);
   const { prototype: from } = home;
   return step.withKey(instruction.key, (key) => {
     if (!from) return refuseOfPrimitive(null, key, "write");

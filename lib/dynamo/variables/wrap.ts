@@ -274,6 +274,11 @@ export class Wrapper {
     }
     if (typeof real === "function") return this.#function(real, source);
     const prototype: object | null = Object.getPrototypeOf(real);
+    if (inheritsFromTensor(prototype)) {
+      this.output.guard({ kind: "prototype", source, prototype, label: classLabel(prototype) });
+      const what = "an object that inherits from a tensor";
+      return new ObjectValue({ kind: "opaque", what }, null, real, source);
+    }
     const bytes = bytesOf(real, prototype, this.output);
     const exotic = bytes ?? exoticOf(real), value = new ObjectValue(exotic, null, real, source);
     value.variable = this.settings.variableOf(real);
@@ -518,6 +523,14 @@ export function classLabel(prototype: object | null): string {
 export function functionLabel(fn: object): string {
   const name: unknown = Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
   return typeof name === "string" && name !== "" ? name : "<anonymous>";
+}
+
+/** Returns whether a prototype is a tensor or inherits from one, which is not a value of the trace. */
+function inheritsFromTensor(prototype: object | null): boolean {
+  for (let at = prototype; at && !types.isProxy(at); at = Object.getPrototypeOf(at)) {
+    if (Object.hasOwn(at, "layout") && at instanceof Tensor) return true;
+  }
+  return false;
 }
 
 /** Builtin objects whose prototypes never change. */
