@@ -2,7 +2,7 @@
  * The fuzzer of tensor programs itself: it finds faults, shrinks their programs, and recognises rounding. Faults are
  * injected by backends that change results.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { runCampaign } from "../../cli/fuzz/campaign.ts";
 import type { CampaignEvent } from "../../cli/fuzz/protocol.ts";
@@ -24,7 +24,7 @@ import {
 import { shrinkProgram } from "../../cli/fuzz/tensor/shrink.ts";
 import { meetsWideIntegers } from "../../cli/fuzz/tensor/wide_integers.ts";
 import type { GraphModule } from "../../lib/graph/graph_module.ts";
-import { type Backend, complex, isTensor, type Tensor, tensor, where } from "../../mod.ts";
+import { type Backend, complex, isTensor, nn, type Tensor, tensor, where } from "../../mod.ts";
 
 enterLaboratory();
 
@@ -248,6 +248,15 @@ Deno.test("gradients may be dense where the tape uses a part, and in no other or
   assertEquals(await kindOf(column, (y) => y.clone(), 0), "strides");
   assertEquals(await kindOf(column, (y) => y.clone(), 1), undefined);
   assertEquals(await kindOf((x: Tensor) => [x.add(1).t()], (y) => y.contiguous(), 1), "strides");
+});
+
+Deno.test("elements that only eager calls check are no difference", async () => {
+  const x = tensor([-0.5, 2], { dtype: "float32" }), { binaryCrossEntropy, gaussianNllLoss } = nn.functional;
+  const refused = [(x: Tensor) => [binaryCrossEntropy(x, x)], (x: Tensor) => [gaussianNllLoss(x, x, x)]];
+  for (const f of refused) {
+    assertThrows(() => f(x), Error, "Expected elements of");
+    assertEquals((await compare(runnable(f, x), { backend: "aot_eager" })).difference, null);
+  }
 });
 
 Deno.test("a hook's observations belong to the call in which it runs", () => {

@@ -74,12 +74,12 @@ const ofPass = ({ aspect, place }: FactDifference): boolean =>
 
 const HOOK = /^string hook \w+$/, SHAPE = /^string [\d,]*$/;
 
-const NO_SHARE = /^threw DynError: Expected elements of \w+ in \[0, 1\]/;
+const OUT_OF_BOUNDS = /^threw DynError: Expected elements of \w+ (in \[0, 1\]|of at least 0)/;
 
 const KNOWN: readonly KnownDifference[] = [
   {
-    because: "graphs do not check that elements are probabilities",
-    is: ({ aspect, expected }) => aspect === "outcome" && NO_SHARE.test(text(expected)),
+    because: "graphs do not check that elements are probabilities or variances",
+    is: ({ aspect, expected }) => aspect === "outcome" && OUT_OF_BOUNDS.test(text(expected)),
     hides: () => true,
   },
   {
