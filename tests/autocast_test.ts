@@ -332,6 +332,8 @@ Deno.test("a compiled step with a GradScaler breaks only where the gradients dec
 Deno.test("GradScaler rejects steps out of order and float16 gradients, and does nothing if disabled", () => {
   const p = tensor([1, 2], { requiresGrad: true }), optimizer = new optim.SGD([p], { lr: 1 });
   const scaler = new GradScaler({ initScale: 4 });
+  assertThrows(() => new GradScaler({ device: 5 as never }), DynError, "device to be a string but found 5");
+  assertThrows(() => new GradScaler({ growthFactor: "2" as never }), DynError, "growthFactor to be a number");
   assertThrows(() => scaler.update(), DynError, "no checked gradients");
   scaler.update({ newScale: 8 });
   scaler.update({ newScale: tensor([4]) });

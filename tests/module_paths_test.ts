@@ -120,3 +120,66 @@ Deno.test("members of lists that would be listed but never run are errors", () =
   const own = new Own(new nn.Linear(2, 2));
   assertEquals([own.parameters().length, own.call(ones([1, 2])).shape], [4, [1, 3]]);
 });
+
+Deno.test("what is assigned to a member by the name that its module lists is what runs, or an error", () => {
+  const modules: readonly nn.Module[] = [
+    new nn.MultiheadAttention(4, 2),
+    new nn.MultiheadAttention(4, 2, { kdim: 3, vdim: 5, addBiasKv: true }),
+    new nn.TransformerEncoderLayer(4, 2, { dimFeedforward: 8 }),
+    new nn.BatchNorm2d(3),
+    new nn.InstanceNorm1d(3, { affine: true, trackRunningStats: true }),
+    new nn.TripletMarginWithDistanceLoss({ distanceFunction: new nn.PairwiseDistance() }),
+    new nn.LSTM(2, 3, { bidirectional: true }),
+    nn.utils.prune.l1Unstructured(new nn.Linear(2, 3), "weight", 1),
+  ];
+  const refused: string[] = [];
+  for (const root of modules) {
+    for (const [path, module] of root.namedModules()) {
+      const lists =
+        () => [module.namedChildren(), module.namedParameters("", false), module.namedBuffers("", false)];
+      const before = lists();
+      for (const [k, list] of before.entries()) {
+        for (const [name, member] of list) {
+          const other = member instanceof nn.Module ? new nn.Identity() : member.detach().clone();
+          const isParameter = member instanceof nn.Parameter;
+          Reflect.set(module, name, isParameter ? new nn.Parameter(other as Tensor) : other);
+          const where = `${root.constructor.name}.${path}.${name}`;
+          try {
+            const after = lists();
+            assertEquals(
+              after.map((each) => each.map(([key]) => key)),
+              before.map((each) => each.map(([key]) => key)),
+            );
+            const held = after[k]?.find(([key]) => key === name)?.[1];
+            assert(held !== undefined && held !== member && Object.values(module).includes(held), where);
+          } catch (thrown) {
+            if (!(thrown instanceof DynError)) throw thrown;
+            refused.push(thrown.message.split(":")[0] ?? "");
+            Reflect.deleteProperty(module, name);
+          }
+        }
+      }
+    }
+  }
+  assertEquals(
+    refused,
+    ["orig", "mask"].map((each) => `Expected one member named weight_${each} but found two`),
+  );
+  const norm = new nn.BatchNorm1d(2);
+  norm.registerBuffer("running_mean", tensor([1, 2]).to("float32"));
+  assertEquals([norm.runningMean?.tolist(), Object.keys(norm.stateDict()).length], [[1, 2], 5]);
+});
+
+Deno.test("hooks may say of which types the arguments and results of a layer are", () => {
+  const layer = new nn.Linear(2, 3), seen: (readonly number[])[] = [];
+  const handle = layer.registerForwardHook((module: nn.Linear, [x]: readonly [Tensor], y: Tensor) => {
+    seen.push([module.outFeatures], x.shape, y.shape);
+  });
+  layer.registerForwardPreHook((_module, [x]: readonly [Tensor]) => [x.mul(2)]);
+  for (const each of new nn.Sequential(layer).modules()) {
+    each.registerForwardHook((_module, _given, y: Tensor) => void seen.push(y.shape));
+  }
+  layer.call(ones(4, 2));
+  handle.remove();
+  assertEquals(seen, [[3], [4, 2], [4, 3], [4, 3]]);
+});

@@ -12,6 +12,7 @@ import { attend, checkAttention } from "./attention_forward.ts";
 import { xavierNormal_, xavierUniform_, zeros_ } from "./init.ts";
 import { type Linear, NonDynamicallyQuantizableLinear } from "./linear.ts";
 import { Module } from "./module.ts";
+import { aliasFields } from "./module_tree.ts";
 import { Parameter } from "./parameter.ts";
 import type { Placement } from "./placement.ts";
 
@@ -217,3 +218,5 @@ export class MultiheadAttention extends Module {
     return [this.batchFirst ? mixed : mixed.transpose(0, 1), weights];
   }
 }
+
+aliasFields(MultiheadAttention.prototype, KEYS);

@@ -11,7 +11,7 @@ import { isPlainObject } from "../base/tree.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { checkModule, Module } from "./module.ts";
 import { keyOf } from "./module_state.ts";
-import { checkMemberName, treeText } from "./module_tree.ts";
+import { aliasOf, checkMemberName, treeText } from "./module_tree.ts";
 import { Parameter } from "./parameter.ts";
 
 /** A module from tensor to tensor. */
@@ -431,19 +431,6 @@ function checkNext(length: number, name: string): void {
 /** The names of the layers of a sequence. */
 function namesOf(layers: Sequential): string[] {
   return Array.from({ length: layers.length }, (_, k) => keyOf(layers, `${k}`));
-}
-
-/** A property that stands for the layer at an index, so that what is assigned to its name is what runs. */
-function aliasOf(index: number): PropertyDescriptor & ThisType<Sequential> {
-  return {
-    configurable: true,
-    get() {
-      return this[index];
-    },
-    set(layer: Layer) {
-      this[index] = layer;
-    },
-  };
 }
 
 /** The error for a module that a list holds, but does not have among its members. */

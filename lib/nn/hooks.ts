@@ -13,8 +13,13 @@ import { isTensor, type Tensor } from "../tensor/tensor.ts";
 /** Arguments by name: the last argument of a call if it is a plain object. */
 export type NamedArguments = Readonly<Record<string, unknown>>;
 
-/** Called after `forward`; a result other than undefined replaces the output. */
-export type ForwardHook<M> = (module: M, args: readonly unknown[], output: unknown) => unknown;
+/**
+ * Called after `forward`; a result other than undefined replaces the output. A hook may say of which types what it
+ * takes is.
+ */
+export type ForwardHook<M> = {
+  hook(module: M, args: readonly unknown[], output: unknown): unknown;
+}["hook"];
 /** Like ForwardHook, with named arguments passed separately. */
 export type NamedForwardHook<M> = (
   module: M,
@@ -22,8 +27,13 @@ export type NamedForwardHook<M> = (
   kwargs: NamedArguments,
   output: unknown,
 ) => unknown;
-/** Called before `forward`; an array replaces the arguments, and a tensor stands for an array of itself. */
-export type ForwardPreHook<M> = (module: M, args: readonly unknown[]) => readonly unknown[] | Tensor | void;
+/**
+ * Called before `forward`; an array replaces the arguments, and a tensor stands for an array of itself. A hook may say
+ * of which types what it takes is.
+ */
+export type ForwardPreHook<M> = {
+  hook(module: M, args: readonly unknown[]): readonly unknown[] | Tensor | void;
+}["hook"];
 /** Like ForwardPreHook, with named arguments passed separately; a pair replaces both. */
 export type NamedForwardPreHook<M> = (
   module: M,

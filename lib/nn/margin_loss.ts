@@ -19,6 +19,7 @@ import { type Trailing, trailing } from "../base/arguments.ts";
 import { type TripletDistanceOptions, tripletMarginWithDistanceLoss } from "./functional.ts";
 import { type Reduction, type Weighted, WeightedLoss, type WeightOptions } from "./loss.ts";
 import { Module } from "./module.ts";
+import { aliasFields } from "./module_tree.ts";
 
 /** Options of losses with a margin. */
 export interface MarginOptions {
@@ -118,6 +119,8 @@ export class TripletMarginLoss extends Module {
   }
 }
 
+const DISTANCE = { distanceFunction: "distance_function" };
+
 /** Like TripletMarginLoss for any distance, as torch.nn.TripletMarginWithDistanceLoss. */
 export class TripletMarginWithDistanceLoss extends Module {
   /** The distance between two batches of vectors. */
@@ -134,7 +137,7 @@ export class TripletMarginWithDistanceLoss extends Module {
     super();
     optionsOf("TripletMarginWithDistanceLoss", options, ["distanceFunction", "margin", "swap", "reduction"]);
     this.distanceFunction = options.distanceFunction ?? new PairwiseDistance();
-    this.stateKeys["distanceFunction"] = "distance_function";
+    Object.assign(this.stateKeys, DISTANCE);
     this.margin = options.margin ?? 1;
     this.swap = options.swap ?? false;
     this.reduction = options.reduction ?? "mean";
@@ -146,6 +149,8 @@ export class TripletMarginWithDistanceLoss extends Module {
     return tripletMarginWithDistanceLoss(anchor, positive, negative, { ...options, distanceFunction });
   }
 }
+
+aliasFields(TripletMarginWithDistanceLoss.prototype, DISTANCE);
 
 /** Options of MultiMarginLoss. */
 export interface MultiMarginOptions extends MarginOptions {

@@ -57,7 +57,7 @@ import {
   type StateDict,
   writeState,
 } from "./module_state.ts";
-import { checkMemberName, modulesBelow, treeText } from "./module_tree.ts";
+import { checkKeys, checkMemberName, modulesBelow, treeText } from "./module_tree.ts";
 import { convertAll, moveTo } from "./moving.ts";
 import { type NameArguments, type NameOptions, nameOptions, type Names } from "./name_options.ts";
 
@@ -149,6 +149,8 @@ export class Module {
 
   /** Child modules by name, in order. */
   namedChildren(): [string, Module][] {
+    checkKeys(this, Object.entries(this.stateKeys));
+    checkKeys(this, this.bufferEntries.map(({ field, key }) => [field, key]));
     const found: [string, Module][] = [];
     for (const [field, value] of Object.entries(this)) {
       if (value instanceof Module) found.push([keyOf(this, field), value]);
@@ -270,12 +272,12 @@ export class Module {
       fits: (held) => isTensor(held) && !(held instanceof Parameter),
     });
     if (value !== null) checkTensor(value, `the buffer ${name}`);
-    Reflect.set(this, name, value);
-    const at = this.bufferEntries.findIndex((entry) => entry.field === name);
-    if (at >= 0) this.bufferEntries.splice(at, 1);
+    const at = this.bufferEntries.findIndex(({ field, key }) => field === name || key === name);
+    const [known] = at < 0 ? [] : this.bufferEntries.splice(at, 1), field = known?.field ?? name;
+    Reflect.set(this, field, value);
     this.bufferEntries.push({
-      field: name,
-      key: options.key ?? name,
+      field,
+      key: options.key ?? known?.key ?? name,
       persistent: options.persistent ?? true,
     });
     return value;

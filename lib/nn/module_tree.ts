@@ -36,6 +36,38 @@ export function checkMemberName(module: object, name: string, { what, fits }: Me
   throw new DynError(`Expected a free name for ${what} but found ${name}, a ${kind} of the module`);
 }
 
+/**
+ * A property that stands for another one, so that what is assigned to the name of a member in state dicts, which
+ * `namedChildren` and its like give, is what runs.
+ */
+export function aliasOf(field: string | number): PropertyDescriptor & ThisType<object> {
+  return {
+    configurable: true,
+    get() {
+      return Reflect.get(this, field);
+    },
+    set(value: unknown) {
+      Reflect.set(this, field, value);
+    },
+  };
+}
+
+/** Lets programs assign to fields of a class by their names in state dicts. */
+export function aliasFields(prototype: object, keys: Readonly<Record<string, string>>): void {
+  for (const [field, key] of Object.entries(keys)) Object.defineProperty(prototype, key, aliasOf(field));
+}
+
+/** Throws DynError if the name of a member in state dicts, which differs from that of its field, is another member. */
+export function checkKeys(module: object, keys: readonly (readonly [field: string, key: string])[]): void {
+  for (const [field, key] of keys) {
+    if (field === key || !Object.hasOwn(module, field)) continue;
+    if (!Object.prototype.propertyIsEnumerable.call(module, key)) continue;
+    throw new DynError(
+      `Expected one member named ${key} but found two: assign to ${field}, whose name that is`,
+    );
+  }
+}
+
 /** The printed form of a module: its settings, and the texts of its children by `below`. */
 export function treeText(
   module: { readonly constructor: { readonly name: string }; extraRepr(): string },

@@ -18,6 +18,7 @@ import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments } from "../base/arguments.ts";
 import { ones_, zeros_ } from "./init.ts";
 import { Module } from "./module.ts";
+import { aliasFields } from "./module_tree.ts";
 import { Parameter } from "./parameter.ts";
 import { type Placement, placementOf } from "./placement.ts";
 
@@ -60,6 +61,12 @@ interface Defaults {
 }
 
 /** A layer with an affine part and running statistics per channel. */
+const KEYS = {
+  runningMean: "running_mean",
+  runningVar: "running_var",
+  numBatchesTracked: "num_batches_tracked",
+} as const;
+
 abstract class StatisticsLayer extends Module {
   readonly numFeatures: number;
   readonly eps: number;
@@ -86,10 +93,10 @@ abstract class StatisticsLayer extends Module {
     this.bias = affine && (options.bias ?? true) ? new Parameter(zeros([numFeatures], place)) : null;
     this.trackRunningStats = options.trackRunningStats ?? defaults.track;
     if (this.trackRunningStats) {
-      this.registerBuffer("runningMean", zeros([numFeatures], place), { key: "running_mean" });
-      this.registerBuffer("runningVar", ones([numFeatures], place), { key: "running_var" });
+      this.registerBuffer("runningMean", zeros([numFeatures], place), { key: KEYS.runningMean });
+      this.registerBuffer("runningVar", ones([numFeatures], place), { key: KEYS.runningVar });
       const none = zeros([], { dtype: "int64", device: place.device });
-      this.registerBuffer("numBatchesTracked", none, { key: "num_batches_tracked" });
+      this.registerBuffer("numBatchesTracked", none, { key: KEYS.numBatchesTracked });
     }
   }
 
@@ -129,6 +136,8 @@ abstract class StatisticsLayer extends Module {
     return settings([numFeatures], { eps, momentum, affine, bias: bias !== null, trackRunningStats });
   }
 }
+
+aliasFields(StatisticsLayer.prototype, KEYS);
 
 abstract class BatchNorm extends StatisticsLayer {
   constructor(...given: StatisticsArguments) {

@@ -104,7 +104,9 @@ export function parseCall<T>(
   }
   if (at < count) {
     throw new DynError(
-      `Expected at most ${positional} positional arguments for ${definition.name} but found ${given.length}`,
+      `Expected at most ${positional} positional argument${
+        positional === 1 ? "" : "s"
+      } for ${definition.name} but found ${given.length}`,
     );
   }
   return args;

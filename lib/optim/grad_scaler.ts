@@ -5,7 +5,7 @@
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
-import { checkKind, optionsOf, refuseValue } from "../base/checked_input.ts";
+import { checkKind, checkOptions, refuseValue, type ValueType } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -34,6 +34,15 @@ export interface GradScalerOptions {
   /** Whether scaling is enabled; default true. */
   readonly enabled?: boolean;
 }
+
+const SETTINGS: Readonly<Record<keyof GradScalerOptions, readonly ValueType[]>> = {
+  device: ["string"],
+  initScale: ["number"],
+  growthFactor: ["number"],
+  backoffFactor: ["number"],
+  growthInterval: ["number"],
+  enabled: ["boolean"],
+};
 
 /** The state of a scaler, by PyTorch's names; empty if it is disabled. */
 export interface GradScalerState {
@@ -80,11 +89,8 @@ export class GradScaler {
   /** Takes a device, as PyTorch does, and settings. */
   constructor(device: string | GradScalerOptions = {}, options: GradScalerOptions = {}) {
     const given = typeof device === "string" ? options : device;
-    const { initScale = 2 ** 16, growthFactor = 2, backoffFactor = 0.5, growthInterval = 2000 } = optionsOf(
-      "GradScaler",
-      given,
-      ["device", "initScale", "growthFactor", "backoffFactor", "growthInterval", "enabled"],
-    );
+    checkOptions("GradScaler", SETTINGS, given);
+    const { initScale = 2 ** 16, growthFactor = 2, backoffFactor = 0.5, growthInterval = 2000 } = given;
     if (!(growthFactor > 1)) throw new DynError(`Expected a growthFactor above 1 but found ${growthFactor}`);
     if (!(backoffFactor < 1)) {
       throw new DynError(`Expected a backoffFactor below 1 but found ${backoffFactor}`);
