@@ -38,7 +38,7 @@ export function checkMemberName(module: object, name: string, { what, fits }: Me
 
 /**
  * A property that stands for another one, so that what is assigned to the name of a member in state dicts, which
- * `namedChildren` and its like give, is what runs.
+ * `namedChildren` and `namedBuffers` give, is what runs.
  */
 export function aliasOf(field: string | number): PropertyDescriptor & ThisType<object> {
   return {
