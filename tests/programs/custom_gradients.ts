@@ -339,6 +339,10 @@ const CHANGES: Readonly<Record<string, () => Change>> = {
       change: () => Object.setPrototypeOf(rate, null),
     };
   },
+  "the keys of an object"() {
+    const rates: Record<string, number> = { first: 1 };
+    return { read: (grad) => grad.mul(Object.keys(rates).length), change: () => rates["second"] = 2 };
+  },
   "a weak map"() {
     const key = {}, rates = new WeakMap([[key, 2]]);
     return { read: (grad) => grad.mul(rates.get(key) ?? 0), change: () => rates.set(key, 5) };

@@ -74,26 +74,25 @@ export function executeInitFields(step: Step, instruction: InstructionOf<"initFi
 
 /** Continues with the values of an argument list; items of spread ones may come from code of the program. */
 function withArguments(
-  { m, frame }: Step,
+  step: Step,
   list: readonly { readonly register: number; readonly spread: boolean }[],
   then: (args: Value[]) => void,
 ): void {
   const args: Value[] = [];
-  const step = (index: number): void => {
+  const collectFrom = (index: number): void => {
     for (let i = index; i < list.length; i++) {
       const argument = list[i];
       if (!argument) continue;
-      const value = frame.registers[argument.register];
-      invariant(value !== undefined, "Expected a value for every argument");
+      const value = step.get(argument.register);
       if (argument.spread) {
-        return collect(m, value, (items) => {
+        return collect(step.m, value, (items) => {
           args.push(...items);
-          step(i + 1);
+          collectFrom(i + 1);
         });
       }
       args.push(value);
     }
     then(args);
   };
-  step(0);
+  collectFrom(0);
 }
