@@ -274,6 +274,8 @@ const STATE: Readonly<Record<string, string>> = {
     "the folder that is moved with the cache, read once from the environment",
   "lib/base/atomic_files.ts counter": "makes file names unique",
   "lib/tensor/classes.ts compiler": "set once, when the library is put together",
+  "lib/tensor/classes.ts families": "what is compiled, by device",
+  "lib/tensor/classes.ts replacementsSeen": "what is compiled, by device",
   "lib/tensor/default_device.ts chosen": "ambient",
   "lib/tensor/cached_classes.ts known": "what is found out once for settings as they are",
   "lib/tensor/storage.ts serial": "names storages apart",

@@ -112,18 +112,25 @@ export function refuseArguments(owner: string, given: readonly unknown[]): void 
 
 /**
  * Throws DynError if a call of `owner` has more than `most` arguments, which JavaScript drops, unless these are
- * undefined, or those with which methods of arrays call a function of one argument: `paths.map(readNpy)`. Callers ask
- * for `arguments.length` first, so that calls with fewer arguments make no object.
+ * undefined, or those with which a function of one argument is called by methods of arrays, `paths.map(readNpy)`, and as
+ * a decorator, `@compiler.nestedCompileRegion`. Callers ask for `arguments.length` first, so that calls with fewer
+ * arguments make no object.
  */
 export function refuseSurplus(owner: string, most: number, given: ArrayLike<unknown>): void {
   const all = Array.from(given), [value, at, list] = all;
   const isCallback = most === 1 && all.length === 3 && typeof at === "number" && Array.isArray(list) &&
     list.length > at && list[at] === value;
-  const surplus = all.slice(most);
-  if (isCallback || surplus.every((each) => each === undefined)) return;
+  const isDecorator = most === 1 && all.length === 2 && isDecoratorContext(at), surplus = all.slice(most);
+  if (isCallback || isDecorator || surplus.every((each) => each === undefined)) return;
   const found = surplus.map((each) => oneLine(each)).join(", ");
   const expected = most === 0 ? "no arguments" : `at most ${most} argument${most === 1 ? "" : "s"}`;
   throw new DynError(`Expected ${expected} for ${owner} but found ${found}${most === 0 ? "" : " as well"}`);
+}
+
+/** Returns whether this describes the place of a decorator. */
+function isDecoratorContext(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string" &&
+    "addInitializer" in value && typeof value.addInitializer === "function";
 }
 
 /** NumPy's names of arguments, which PyTorch accepts too. */

@@ -15,9 +15,10 @@ function getterOf(object: object, key: string): NonNullable<PropertyDescriptor["
 
 const getBuffer = getterOf(getPrototypeOf(Uint8Array.prototype) ?? {}, "buffer");
 const getSize = getterOf(ArrayBuffer.prototype, "byteLength");
-const getSharedSize = getterOf(SharedArrayBuffer.prototype, "byteLength");
 const getWasmBuffer = getterOf(WebAssembly.Memory.prototype, "buffer");
-const OwnShared = SharedArrayBuffer;
+/** Browsers have shared memory only in pages that are isolated from others. */
+const { SharedArrayBuffer: OwnShared } = globalThis;
+const getSharedSize = OwnShared && getterOf(OwnShared.prototype, "byteLength");
 
 /** The buffer of a typed array. */
 export function bufferOf<B extends ArrayBufferLike>(array: ArrayBufferView<B>): B {
@@ -26,7 +27,7 @@ export function bufferOf<B extends ArrayBufferLike>(array: ArrayBufferView<B>): 
 
 /** The size of a buffer in bytes. */
 export function byteLengthOf(buffer: ArrayBufferLike): number {
-  return apply(buffer instanceof OwnShared ? getSharedSize : getSize, buffer, []);
+  return apply(OwnShared && buffer instanceof OwnShared ? getSharedSize : getSize, buffer, []);
 }
 
 /** The buffer of a WebAssembly memory, of which there is a new one once it has grown. */
