@@ -8,6 +8,7 @@ import { buildLibraries, cacheCounters, storedText } from "../backends/cpu/objec
 import { type Routine, routineAddresses } from "../backends/cpu/runtime_library.ts";
 import { ToolchainError } from "../backends/cpu/compiler_faults.ts";
 import { runInBackground, runSideBySide } from "../backends/cpu/compiler_process.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { randomNumbers, TAKES_ALL, testSeed } from "./support/sampling.ts";
 
@@ -515,17 +516,21 @@ test("convolutions of many channels, images and pixels", () => {
   checkConvolution({ n: 3, c: 9, k: 20, h: 9, w: 17, r: 1, s: 1, bias: true });
 });
 
-test("convolutions by transformed tiles: odd sizes, bias, strides, groups, float64", () => {
-  const base = { n: 2, c: 40, k: 48, h: 13, w: 15, r: 3, s: 3, padding: [1, 1] as const };
-  checkConvolution({ ...base, bias: true });
-  checkConvolution({ ...base, strided: true, bias: true });
-  checkConvolution({ ...base, n: 1, c: 64, groups: 2, padding: [0, 0] });
-  checkConvolution({ ...base, n: 5, h: 4, w: 5, threads: 1 });
-  checkConvolution({ ...base, h: 30, w: 31, padding: [2, 0] });
-  checkConvolution({ ...base, n: 3, c: 16, k: 20, h: 29, w: 33, padding: [1, 1], threads: 3 });
-  checkConvolution({ ...base, type: "f64" });
-  checkConvolution({ ...base, fast: true, bias: true });
-  checkConvolution({ ...base, n: 3, h: 10, w: 9, groups: 2, strided: true, fast: true });
+testInTurn("convolutions by tiles", {
+  name: "convolutions by transformed tiles: odd sizes, bias, strides, groups, float64",
+  ignore: SKIP_NATIVE,
+  fn() {
+    const base = { n: 2, c: 40, k: 48, h: 13, w: 15, r: 3, s: 3, padding: [1, 1] as const };
+    checkConvolution({ ...base, bias: true });
+    checkConvolution({ ...base, strided: true, bias: true });
+    checkConvolution({ ...base, n: 1, c: 64, groups: 2, padding: [0, 0] });
+    checkConvolution({ ...base, n: 5, h: 4, w: 5, threads: 1 });
+    checkConvolution({ ...base, h: 30, w: 31, padding: [2, 0] });
+    checkConvolution({ ...base, n: 3, c: 16, k: 20, h: 29, w: 33, padding: [1, 1], threads: 3 });
+    checkConvolution({ ...base, type: "f64" });
+    checkConvolution({ ...base, fast: true, bias: true });
+    checkConvolution({ ...base, n: 3, h: 10, w: 9, groups: 2, strided: true, fast: true });
+  },
 });
 
 test("convolutions by two by transformed tiles: odd sizes, padding, strides, groups, float64", () => {

@@ -23,6 +23,7 @@ import {
   tensor,
   where,
 } from "../mod.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 
 type Program = (x: Tensor, y: Tensor) => Tensor | readonly Tensor[];
 
@@ -316,7 +317,7 @@ Deno.test("engines take over parts that they are measured to run faster, and mea
   assertEquals(found[1], ["permute", "mm", "mm"], "unless measurements are asked for");
 });
 
-Deno.test({
+testInTurn("layers of oneDNN", {
   name: "oneDNN computes products, convolutions with their gradients, softmax and layer norms",
   ignore: oneDnnAbsence() !== null && Deno.env.get("CI") !== "true",
   fn() {

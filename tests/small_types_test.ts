@@ -31,6 +31,7 @@ import { config } from "../lib/base/config.ts";
 import { type DType, DTYPES } from "../lib/base/dtype.ts";
 import { fromTypedArray } from "../lib/tensor/creation.ts";
 import { readStored } from "../lib/tensor/host.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import "./support/devices.ts";
 import { type Callable, findOp, type OpSample, readSamples, replay, sampleName } from "./support/replay.ts";
 import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
@@ -338,33 +339,37 @@ Deno.test("random numbers of small floats are in [0, 1), and the same in graphs"
   }
 });
 
-Deno.test("models and optimizers of small floats train, eager and compiled", () => {
-  for (const [k, tier] of TIERS.entries()) {
-    for (const dtype of sampleBySeed(["float16", "bfloat16"] as const, 1, k)) {
-      compiler.reset();
-      manualSeed(7);
-      const model = new nn.Sequential(
-        new nn.Conv2d(2, 4, 3, { padding: 1 }),
-        new nn.BatchNorm2d(4),
-        new nn.ReLU(),
-        new nn.Flatten(),
-        new nn.Linear(4 * 16, 3),
-      ).to(tier.device);
-      const made: Tensor[] = [...(dtype === "float16" ? model.half() : model.bfloat16()).parameters()];
-      const optimizer = new optim.SGD(made, { lr: 0.05, momentum: 0.9 });
-      const x = randn([6, 2, 4, 4]).to(dtype).to(tier.device), y = tensor([0, 1, 2, 0, 1, 2]).to(tier.device);
-      const step = (x: Tensor, y: Tensor): Tensor => {
-        optimizer.zeroGrad();
-        const loss = nn.functional.crossEntropy(model.forward(x), y);
-        loss.backward();
-        optimizer.step();
-        return loss;
-      };
-      const run = tier.compiled ? compile(step, { fullgraph: true }) : step;
-      const losses = Array.from({ length: 8 }, () => Number(run(x, y).item()));
-      const [first = 0] = losses, last = losses.at(-1) ?? NaN;
-      assertEquals(last < 0.5 * first, true, `${dtype} ${tier.name}: ${losses}`);
-      for (const p of made) assertEquals([p.dtype, p.grad?.dtype], [dtype, dtype]);
+testInTurn("training in small floats", {
+  name: "models and optimizers of small floats train, eager and compiled",
+  fn() {
+    for (const [k, tier] of TIERS.entries()) {
+      for (const dtype of sampleBySeed(["float16", "bfloat16"] as const, 1, k)) {
+        compiler.reset();
+        manualSeed(7);
+        const model = new nn.Sequential(
+          new nn.Conv2d(2, 4, 3, { padding: 1 }),
+          new nn.BatchNorm2d(4),
+          new nn.ReLU(),
+          new nn.Flatten(),
+          new nn.Linear(4 * 16, 3),
+        ).to(tier.device);
+        const made: Tensor[] = [...(dtype === "float16" ? model.half() : model.bfloat16()).parameters()];
+        const optimizer = new optim.SGD(made, { lr: 0.05, momentum: 0.9 });
+        const x = randn([6, 2, 4, 4]).to(dtype).to(tier.device),
+          y = tensor([0, 1, 2, 0, 1, 2]).to(tier.device);
+        const step = (x: Tensor, y: Tensor): Tensor => {
+          optimizer.zeroGrad();
+          const loss = nn.functional.crossEntropy(model.forward(x), y);
+          loss.backward();
+          optimizer.step();
+          return loss;
+        };
+        const run = tier.compiled ? compile(step, { fullgraph: true }) : step;
+        const losses = Array.from({ length: 8 }, () => Number(run(x, y).item()));
+        const [first = 0] = losses, last = losses.at(-1) ?? NaN;
+        assertEquals(last < 0.5 * first, true, `${dtype} ${tier.name}: ${losses}`);
+        for (const p of made) assertEquals([p.dtype, p.grad?.dtype], [dtype, dtype]);
+      }
     }
-  }
+  },
 });

@@ -24,6 +24,8 @@ const THIRDS = [
     "memory access in C++",
     "threads that compile shaders",
     "eager ops that become native",
+    "layers of oneDNN",
+    "training in small floats",
   ],
   [
     "captures between processes",
@@ -34,6 +36,7 @@ const THIRDS = [
     "packages in processes",
     "reports of the command line",
     "precision of convolutions",
+    "convolutions by tiles",
   ],
 ] as const;
 
