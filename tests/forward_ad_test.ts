@@ -383,6 +383,32 @@ Deno.test("levels nest with each other, with gradients and with batches, and pas
   near(forward, gradient.sum().reshape([1, 1]));
 });
 
+Deno.test("derivatives forward are the same in graphs, where rules choose between values and of what they refuse", () => {
+  const programs: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+    copysign: (x) => x.copysign(x.detach().flip(0)),
+    hardswish: (x) => nn.functional.hardswish(x),
+    logit: (x) => x.logit(0.1),
+    power: (x) => x.pow(x.detach().flip(0)),
+    softplus: (x) => nn.functional.softplus(x),
+  };
+  const x = tensor([0, 1, 0.5, -3, 3, NaN, Infinity, -Infinity, 1000, -1000, -0, 0]);
+  const tangents = [irregular(x, 1), irregular(x, 2).neg(), x.to("int32"), x.to("bool")];
+  for (const [name, program] of Object.entries(programs)) {
+    const push = (at: Tensor, tangent: Tensor) => func.jvp(program, [at], [tangent]);
+    const compiled = compile((at: Tensor, tangent: Tensor) => push(at, tangent), { backend: "eager" });
+    for (const tangent of tangents) {
+      const tell = (run: typeof push) => {
+        try {
+          return run(x, tangent).map((each) => isTensor(each) ? [each.dtype, each.tolist()] : each);
+        } catch (error) {
+          return [String(error).split("\n")[0]];
+        }
+      };
+      assertEquals(tell(compiled), tell(push), `${name}, a tangent of ${tangent.dtype}`);
+    }
+  }
+});
+
 Deno.test("compiled functions carry tangents, and take derivatives forward themselves", () => {
   const f = (x: Tensor) => x.sin().mul(x).sum(), compiled = compile(f), x = vector([0.3, -1.2, 2]);
   const tangent = vector([1, 2, 3]), [, expected] = func.jvp(f, [x], [tangent]);

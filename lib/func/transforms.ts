@@ -10,7 +10,7 @@ import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
 import { unlessTraced } from "../autograd/batches/over_batch.ts";
 import { endTransform, flowsBeyond } from "../autograd/beyond.ts";
 import { grad as gradientsOf } from "../autograd/entry_points.ts";
-import { ForwardMode } from "../autograd/forward/mode.ts";
+import { checkFloats, ForwardMode } from "../autograd/forward/mode.ts";
 import { onesLike, zerosLike } from "../tensor/generated_functions.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
 import { enableGrad, isGradEnabled } from "../tensor/modes.ts";
@@ -245,6 +245,7 @@ export function jvp<A extends readonly unknown[]>(
   return unlessTraced<[value: unknown, product: unknown, auxiliary?: unknown]>(
     () => pushedForward(f, { primals, tangents, hasAux }),
     () => {
+      for (const each of flatten(tangents, isTensor).leaves) if (isTensor(each)) checkFloats("a tangent", each);
       const { value, push, auxiliary } = linearized("jvp", f, { primals, hasAux });
       const product = push(...tangents);
       return hasAux ? [value, product, auxiliary] : [value, product];

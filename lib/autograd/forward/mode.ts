@@ -21,6 +21,11 @@ import { pushForward } from "./rules.ts";
 
 type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
 
+/** Throws DynError unless `what`, a primal or a tangent, has a type with derivatives. */
+export function checkFloats(what: string, { dtype }: Tensor): void {
+  if (!isDifferentiable(dtype)) throw new DynError(`Expected ${what} of floats but found one of ${dtype}`);
+}
+
 /** One level of forward-mode differentiation. */
 export class ForwardMode implements DispatchMode<Tensor> {
   readonly opByOp = true;
@@ -69,11 +74,8 @@ export class ForwardMode implements DispatchMode<Tensor> {
    * has one, and for an incompatible tangent.
    */
   dual(primal: Tensor, tangent: Tensor): Tensor {
-    for (const [what, { dtype }] of [["a primal", primal], ["a tangent", tangent]] as const) {
-      if (!isDifferentiable(dtype)) {
-        throw new DynError(`Expected ${what} of floats but found one of ${dtype}`);
-      }
-    }
+    checkFloats("a primal", primal);
+    checkFloats("a tangent", tangent);
     if (this.tangentOf(primal)) {
       throw new DynError("Expected a tensor without a tangent at this level but found one with it");
     }

@@ -124,7 +124,7 @@ const softplus = lowerWideOp({
     saves: ["self", "beta", "threshold"],
     single(o, grad, { args: { self, beta, threshold } }) {
       const z = beta === 1 ? self : o.mul(self, beta);
-      return { self: o.where(o.gt(z, threshold), grad, o.mul(grad, o.sigmoid(z))) };
+      return { self: o.mul(grad, o.where(o.gt(z, threshold), 1, o.sigmoid(z))) };
     },
   },
   samples: [...SAMPLES, { args: [t(3), 2, 3] }],

@@ -296,8 +296,8 @@ const pow = lowerWideOp({
       if (!out) return {};
       const gradSelf = () => {
         if (isTensor(exponent)) {
-          const inner = o.mul(grad, o.mul(o.pow(self, o.sub(exponent, 1)), exponent));
-          return o.where(o.eq(exponent, 0), 0, inner);
+          const isFlat = o.eq(exponent, 0), slope = o.mul(o.pow(self, o.sub(exponent, 1)), exponent);
+          return o.where(isFlat, 0, o.mul(grad, o.where(isFlat, 0, slope)));
         }
         const power = knownNumber(exponent);
         if (power === 0) return o.zerosLike(grad);

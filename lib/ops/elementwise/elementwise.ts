@@ -79,7 +79,10 @@ const copysign = binary({
   },
   derivative: {
     reads: ["self", "out"],
-    self: (o, { grad, self, out }) => o.where(o.eq(self, 0), 0, o.mul(grad, o.div(out, self))),
+    self(o, { grad, self, out }) {
+      const isZero = o.eq(self, 0);
+      return o.where(isZero, 0, o.mul(grad, o.where(isZero, 1, o.div(out, self))));
+    },
     other: (o, { grad }) => o.zerosLike(grad),
   },
 });

@@ -193,12 +193,10 @@ const hardswish = unary({
     o.mul(x, o.mul(o.minimum(o.maximum(o.add(x, k(o, x, 3)), k(o, x, 0)), k(o, x, 6)), k(o, x, 1 / 6))),
   derivative: {
     reads: ["self"],
-    of: (o, { grad, self }) =>
-      o.where(
-        o.le(self, -3),
-        0,
-        o.where(o.lt(self, 3), o.mul(grad, o.add(o.div(self, 3), 0.5)), grad),
-      ),
+    of(o, { grad, self }) {
+      const isFlat = o.le(self, -3), slope = o.where(o.lt(self, 3), o.add(o.div(self, 3), 0.5), 1);
+      return o.where(isFlat, 0, o.mul(grad, o.where(isFlat, 0, slope)));
+    },
   },
   range: [-5, 5],
   exposure: FUNCTIONAL,

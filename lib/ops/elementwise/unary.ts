@@ -190,11 +190,12 @@ const logit = lowerWideOp({
   gradient: {
     saves: ["self", "eps"],
     single(o, grad, { args: { self, eps } }) {
-      const slope = o.div(grad, o.mul(self, o.rsub(self, 1)));
-      const inside = eps === null
-        ? o.logicalAnd(o.ge(self, 0), o.le(self, 1))
-        : o.logicalAnd(o.ge(self, eps), o.le(self, numberOf(o, [eps], rest)));
-      return { self: o.where(inside, slope, eps === null ? NaN : 0) };
+      const divisor = o.mul(self, o.rsub(self, 1));
+      if (eps === null) {
+        return { self: o.where(o.logicalAnd(o.ge(self, 0), o.le(self, 1)), o.div(grad, divisor), NaN) };
+      }
+      const inside = o.logicalAnd(o.ge(self, eps), o.le(self, numberOf(o, [eps], rest)));
+      return { self: o.where(inside, o.div(grad, o.where(inside, divisor, 1)), 0) };
     },
   },
   samples: [{ args: [{ tensor: [3, 4], range: [0.1, 0.9] }] }, {
