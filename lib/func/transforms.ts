@@ -245,7 +245,9 @@ export function jvp<A extends readonly unknown[]>(
   return unlessTraced<[value: unknown, product: unknown, auxiliary?: unknown]>(
     () => pushedForward(f, { primals, tangents, hasAux }),
     () => {
-      for (const each of flatten(tangents, isTensor).leaves) if (isTensor(each)) checkFloats("a tangent", each);
+      for (const each of flatten(tangents, isTensor).leaves) {
+        if (isTensor(each)) checkFloats("a tangent", each);
+      }
       const { value, push, auxiliary } = linearized("jvp", f, { primals, hasAux });
       const product = push(...tangents);
       return hasAux ? [value, product, auxiliary] : [value, product];
