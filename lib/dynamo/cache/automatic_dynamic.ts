@@ -100,6 +100,7 @@ export class ChangeHistory {
   /** Places that stay constant however often they change, with the function that has no rule for a symbol. */
   readonly #fixed = new Map<string, string>();
   #shapes = new Map<string, SizesHistory>();
+  /** Strides by their source and the order of dimensions. */
   #strides = new Map<string, SizesHistory>();
 
   /**
@@ -181,13 +182,12 @@ export class ChangeHistory {
    * Tensors whose dimensions have another order, or are dense where they were not, have versions of their own.
    */
   strideChanges(source: string, strides: readonly number[]): readonly boolean[] {
-    const known = this.#strides.get(source), isAlike = known && orderOf(known.last) === orderOf(strides);
+    const key = `${source} in the order ${orderOf(strides)}`, known = this.#strides.get(key);
     const changed = strides.map((stride, d) => {
       const last = known?.last[d] ?? stride;
-      return known?.changed[d] === true ||
-        (isAlike === true && last !== stride && Math.min(last, stride) > 1);
+      return known?.changed[d] === true || (last !== stride && Math.min(last, stride) > 1);
     });
-    this.#strides.set(source, { last: strides, changed });
+    this.#strides.set(key, { last: strides, changed });
     this.asked?.push({ kind: "strides", place: source, value: strides, changed });
     return changed;
   }
