@@ -3,10 +3,11 @@
  * afterwards of each, as PyTorch computed them; they are replayed eagerly, and some compiled. Also the forms of layers'
  * arguments.
  */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import * as dyn from "../mod.ts";
 import { arange, compile, compiler, DynError, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
 import { isDType, isFloat } from "../lib/base/dtype.ts";
+import { logs } from "../lib/base/logs.ts";
 import "./support/turns/models.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
@@ -313,5 +314,41 @@ Deno.test("a loss whose reduction or other setting is changed computes the new o
     for (const name of settings) if (name in made) Reflect.set(changed, name, Reflect.get(made, name));
     assertEquals(run(changed), run(made), `${made}`);
     assert(JSON.stringify(run(changed)) !== JSON.stringify(former), `${made}`);
+  }
+});
+
+Deno.test("losses of tensors that broadcast say so once, with the program's line", () => {
+  const { functional: F } = nn, told: string[] = [];
+  const losses = {
+    mseLoss: F.mseLoss,
+    l1Loss: F.l1Loss,
+    smoothL1Loss: F.smoothL1Loss,
+    huberLoss: F.huberLoss,
+  };
+  logs.capture("-usage", (_, text) => told.push(text), () => {
+    for (const loss of Object.values(losses)) {
+      loss(randn([2, 1, 1, 1, 1, 1]), randn([2, 1, 1, 1, 1, 1]));
+      for (let i = 0; i < 2; i++) loss(randn([2, 1, 1, 1, 1, 1]), randn([3]));
+      compile((x: Tensor) => loss(x, x.reshape(-1)))(randn([5, 1, 1, 1, 1, 1]));
+    }
+  });
+  assertEquals(told, []);
+  logs.capture("usage", (artifact, text, { level }) => told.push(`${artifact} ${level} ${text}`), () => {
+    for (const loss of Object.values(losses)) {
+      for (let i = 0; i < 2; i++) loss(randn([2, 1, 1, 1, 1]), randn([3]));
+      compile((x: Tensor) => loss(x, x.reshape(-1)))(randn([5, 1, 1, 1, 1, 1, 1]));
+    }
+  });
+  assertEquals(told.length, 8);
+  for (const [k, name] of Object.keys(losses).entries()) {
+    const [first = "", compiled = ""] = told.slice(2 * k);
+    assertMatch(
+      first,
+      new RegExp(
+        `^usage warning ${name} compares an input of shape \\[2, 1, 1, 1, 1\\] with a target of shape \\[3\\], ` +
+          "both broadcast to \\[2, 1, 1, 1, 3\\]; reshape one of them .*\n +at .*layers_test\\.ts:\\d+",
+      ),
+    );
+    assertMatch(compiled, new RegExp(`^usage warning ${name} .* \\[5, 1, 1, 1, 1, 1, 1\\] .* \\[5\\], both`));
   }
 });

@@ -33,6 +33,7 @@ export const ARTIFACTS = [
   "shadow",
   "repro",
   "compiled_autograd",
+  "usage",
 ] as const;
 
 /** The name of a log artifact. */
@@ -41,7 +42,7 @@ export type Artifact = typeof ARTIFACTS[number];
 /**
  * How much of an artifact is printed; each level includes those before it:
  * - "error", `-name`: wrong answers that were found, and tools that failed;
- * - "warning", printed by default: a program that will not run compiled any more, and why;
+ * - "warning", printed by default: a program that will not run compiled any more, and why; likely mistakes;
  * - "info", `name`: the artifact itself;
  * - "debug", `+name`: how it came about, step by step.
  */

@@ -5,6 +5,7 @@
 import { checkShare } from "../../base/checked_numbers.ts";
 import { isFloat, promoteTypes } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
+import { warnOfUse } from "../../base/usage.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { type Dim, product } from "../../sym/expr.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -69,6 +70,26 @@ function pairMeta({ self, target, weight = null, reduction }: Pair): TensorMeta 
     reduction,
   );
 }
+
+/**
+ * Warns of a prediction and a target that are broadcast: of [n, 1] and [n] each sample is compared with all targets.
+ * Sizes that are symbols are not compared, which would add guards.
+ */
+function warnOfBroadcast(name: string, { self, target }: Pair): void {
+  const isSame = self.shape.length === target.shape.length &&
+    self.shape.every((size, d) => {
+      const other = target.shape[d];
+      return typeof size !== "number" || typeof other !== "number" || size === other;
+    });
+  if (isSame) return;
+  warnOfUse(`${name} of ${self.shape.length} and ${target.shape.length} dimensions`, () => {
+    const [from, to] = [shapeText(self.shape), shapeText(target.shape)];
+    const all = shapeText(broadcastShapes(self.shape, target.shape));
+    return `${name} compares an input of shape ${from} with a target of shape ${to}, both broadcast to ${all}; ` +
+      "reshape one of them if each element has its own target";
+  });
+}
+
 interface PairParams extends Params {
   readonly self: Param<"tensor", false>;
   readonly target: Param<"tensor", false>;
@@ -104,6 +125,7 @@ function weighedLoss(
     exposure: FUNCTIONAL,
     infer(pair) {
       if (name === "mseLoss") checkFloats(name, pair.self, pair.target, ...pair.weight ? [pair.weight] : []);
+      warnOfBroadcast(name, pair);
       return pairMeta(pair);
     },
     compose: (o, { self, target, reduction, weight }) =>
@@ -164,6 +186,7 @@ const smoothL1Loss = composeWideOp({
   infer({ beta, ...pair }) {
     checkWidth("beta", beta, (width) => width >= 0);
     checkFloats("smoothL1Loss", pair.self, pair.target);
+    warnOfBroadcast("smoothL1Loss", pair);
     return pairMeta(pair);
   },
   compose(o, { self, target, reduction, beta }) {
@@ -191,6 +214,7 @@ const huberLoss = composeWideOp({
   infer({ delta, ...pair }) {
     checkWidth("delta", delta, (width) => width > 0);
     checkFloats("huberLoss", pair.self, pair.target);
+    warnOfBroadcast("huberLoss", pair);
     return pairMeta(pair);
   },
   compose(o, { self, target, reduction, delta, weight }) {
