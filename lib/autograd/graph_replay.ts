@@ -472,7 +472,7 @@ export class GraphReplay {
     const held = this.builder.valueOf(this.builder.placeholder(node.name, value), value.tensor);
     if (value.requiresGrad) this.recorder.requiring.add(held);
     this.#values.set(node, this.functional.fresh(held));
-    const [call] = node.inputs();
+    const [source] = node.inputs(), call = node.target === "getitem" ? source : node;
     if (call?.meta.taped && value.requiresGrad) {
       const given = [...call.inputs()].map((input) => this.#values.get(input)).filter(isFunctional);
       recordTaped(this, { name: node.name, inputs: given.map((each) => each.value()), out: held });

@@ -289,12 +289,16 @@ export class TraceHistory {
     });
   }
 
-  /** Returns whether gradients are taken of values of several stages, each with its own history. */
-  spansStages(): boolean {
+  /** Returns whether gradients are taken of values of several stages that the last one recomputes. */
+  repeatsStages(): boolean {
     const { graph } = this.output;
-    return graph.nodes.some((node) =>
-      takesGradients(node) && onHostBehind(graph, gradientCallOf(node).outputs) !== undefined
-    );
+    return graph.nodes.some((node) => {
+      if (!takesGradients(node)) return false;
+      const { outputs } = gradientCallOf(node);
+      // The tape takes gradients of such calls, and releases their history
+      const isTaped = () => gradientPath(graph, outputs).some(({ meta }) => meta.taped);
+      return onHostBehind(graph, outputs) !== undefined && !isTaped();
+    });
   }
 
   /** Registers these gradients as the results of a node. */

@@ -101,11 +101,11 @@ function originalNode({ switched }: OutputGraph, tensor: TensorValue): Node | nu
 }
 
 /**
- * Restarts the trace if a result of a graph of several stages requires grad and gradients have released its history:
- * only the tape reports that when it is differentiated a second time.
+ * Restarts the trace if a result of a graph of several stages requires grad and gradients that a stage recomputes have
+ * released its history: only the tape reports that when it is differentiated a second time.
  */
 export function refuseUsedHistories(m: Interpreter, output: OutputGraph, results: readonly Node[]): void {
-  if (m.backwards.length === 0 || !output.history.spansStages()) return;
+  if (m.backwards.length === 0 || !output.history.repeatsStages()) return;
   if (!results.some((node) => isRecorded(output, node))) return;
   m.restartAt(Math.min(...m.backwards), { kind: "backward", detail: "a result of the graph requires grad" });
 }
