@@ -91,7 +91,7 @@ export interface NodeMeta {
   onHost?: true;
   /** Set on nodes that begin a collective, and on their results: readers wait for it. */
   begins?: true;
-  /** Set on host nodes with a gradient of their own, and on their results: only the tape passes through them. */
+  /** Set on host nodes through which gradients flow, and on their results: only the tape passes through them. */
   taped?: true;
   /** The part of a joint graph that the node belongs to. */
   partition?: "forward" | "backward";

@@ -1,6 +1,7 @@
 /** Gradients, with one import of dyn for all of these files. */
 import "../support/eager_tier.ts";
 import "../late_backward_test.ts";
+import "../host_steps_test.ts";
 import "../late_sizes_test.ts";
 import "../late_numbers_test.ts";
 import "../regions_test.ts";

@@ -377,7 +377,8 @@ function appendCall(m: Interpreter, target: CallTarget, given: Resolved, method:
       : { kind: "unknown" },
     ...(m.gradEnabled ? {} : { noGrad: true as const }),
     ...(onHost ? { onHost: true as const } : {}),
-    ...(onHost && grad ? { taped: true as const } : {}),
+    // Assumes that every argument receives a gradient, although the op may have none for it
+    ...(onHost && grad && m.output.sizes.mayAssume ? { taped: true as const } : {}),
   };
   const node = m.output.graph.create(method ? "call_method" : "call_function", name, {
     args: positional,
