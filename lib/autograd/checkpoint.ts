@@ -26,7 +26,7 @@ interface Place {
   readonly call: Call;
 }
 
-/** The tensors that a call has saved, once it has been recomputed. */
+/** The tensors that a call has saved so far, once it has been recomputed. */
 interface Call {
   readonly again: () => readonly Tensor[];
   tensors: readonly Tensor[] | null;
@@ -114,10 +114,14 @@ function metaText({ dtype, shape, device }: Tensor): string {
   return `${dtype} [${shape}] on ${device}`;
 }
 
-/** Returns a saved tensor of a call, which runs again for the first of them. */
+/**
+ * Returns a saved tensor of a call, which runs again for the first of them, and for the first that it saves after a
+ * backward pass of its own.
+ */
 function tensorAt({ index, call }: Place, saved: readonly string[]): Tensor {
   const { length: count } = saved;
-  const tensors = call.tensors ??= checked(call.again(), saved), found = tensors[index];
+  if (call.tensors?.length !== count) call.tensors = checked(call.again(), saved);
+  const { tensors } = call, found = tensors[index];
   if (tensors.length === count && found) return found;
   throw new DynError(
     `Expected ${count} saved tensors from a function that checkpoint runs again but found ${tensors.length}: it has to ` +
