@@ -246,6 +246,8 @@ Deno.test("settings that are changed between calls hold from the next call on", 
     changed(new nn.Unfold(2), (windows) => [windows.stride, windows.padding] = [2, 1], x),
   ].map(({ shape }) => shape);
   assertEquals(shapes, [[1, 1, 12, 12], [1, 1, 3, 3], [1, 4, 9]]);
+  const cell = changed(new nn.RNNCell(4, 2), (cell) => cell.nonlinearity = "relu", rows.select(0, 0).neg());
+  assertEquals(cell.tolist(), cell.relu().tolist());
   const batch = new nn.BatchNorm1d(4);
   changed(batch, (norm) => norm.trackRunningStats = false, rows);
   // One call before the change: a tenth of the means of the rows

@@ -67,14 +67,14 @@ export abstract class RNNCellBase extends Module {
   }
 
   /** The states after an input [N, inputSize] or [inputSize]. */
-  protected next(x: Tensor, given: States | null): States {
+  protected next(x: Tensor, given: States | null, gates = this.gates): States {
     checkTensor(x, "a recurrent cell");
     if (x.ndim !== 1 && x.ndim !== 2) {
       throw new DynError(`Expected an input of 1 or 2 dimensions for a recurrent cell but found ${x.ndim}`);
     }
     const shape = [...x.shape.slice(0, -1), this.hiddenSize];
     const states = given === null
-      ? this.gates.zeros(shape, x)
+      ? gates.zeros(shape, x)
       : checkedTensors(given, "the states of a recurrent cell");
     for (const state of states) {
       if (state.ndim !== shape.length || state.shape.some((size, d) => size !== shape[d])) {
@@ -84,7 +84,7 @@ export abstract class RNNCellBase extends Module {
       }
     }
     const product = linear(stateOf(states, 0), this.weight_hh, this.bias_hh);
-    return this.gates.step(linear(x, this.weight_ih, this.bias_ih), product, states);
+    return gates.step(linear(x, this.weight_ih, this.bias_ih), product, states);
   }
 }
 
@@ -111,7 +111,7 @@ type CellArguments = Arguments<RecurrentSizes, CellOptions, typeof CELL>;
 /** One step of an RNN, as torch.nn.RNNCell. */
 export class RNNCell extends RNNCellBase {
   /** The activation. */
-  readonly nonlinearity: Nonlinearity;
+  nonlinearity: Nonlinearity;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, ElmanCellOptions, typeof ELMAN_CELL>) {
@@ -123,7 +123,7 @@ export class RNNCell extends RNNCellBase {
   /** The output of the layer. */
   override forward(x: Tensor, ...given: StartArguments<Tensor>): Tensor {
     const h = startOf(this, given);
-    return stateOf(this.next(x, h ? [h] : null), 0);
+    return stateOf(this.next(x, h ? [h] : null, gatesOfElman(this.nonlinearity)), 0);
   }
 }
 
