@@ -1,6 +1,9 @@
 /** Calls in the forms of programs ported from PyTorch: by position, by name, by PyTorch's own names. */
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
+  abs,
+  add,
+  asTensor,
   autograd,
   compile,
   compiler,
@@ -10,15 +13,19 @@ import {
   fromTypedArray,
   func,
   load,
+  maximum,
+  mul,
   nn,
   numel,
   ones,
   optim,
   randn,
+  relu,
   safetensors,
   save,
   type Tensor,
   tensor,
+  unsqueeze,
   utils,
 } from "../mod.ts";
 import * as dyn from "../mod.ts";
@@ -224,7 +231,7 @@ Deno.test("exported functions refuse arguments that they would drop", async () =
   assert(refused > 270, `Expected most functions but found ${refused}`);
 });
 
-Deno.test("functions of one value are callbacks of arrays, and undefined arguments are none", () => {
+Deno.test("functions of one value and of two are callbacks of arrays, and undefined arguments are none", () => {
   assertEquals([tensor([1, 2]), tensor([3])].map(numel), [2, 1]);
   assertEquals(Reflect.apply(numel, undefined, [tensor([1, 2]), undefined, undefined]), 2);
   assertThrows(
@@ -234,4 +241,27 @@ Deno.test("functions of one value are callbacks of arrays, and undefined argumen
   );
   const norms = compile((list: readonly Tensor[]) => list.map(numel).map((each, k) => each * k));
   assertEquals(norms([ones(2), ones(3), ones(4)]), [0, 3, 8]);
+  const list = [tensor([1, -2]), tensor([-3, 4])], first = ones(2), steps = compile(
+    (all: readonly Tensor[]) => [...all.map(abs), all.reduce(maximum), all.reduceRight(mul, first)],
+    { fullgraph: true },
+  );
+  assertEquals(steps(list).map((each) => each.tolist()), [[1, 2], [3, 4], [1, 4], [-3, -8]]);
+  const wrong: readonly (() => unknown)[] = [
+    () => list.map(unsqueeze),
+    () => Reflect.apply([1, 2].map, [1, 2], [ones]),
+    () => Reflect.apply(relu, null, [first, 0, list]),
+    () => Reflect.apply(add, null, [first, first, 2]),
+  ];
+  for (const each of wrong) {
+    for (const call of [each, compile(each)]) assertThrows(call, DynError, "positional argument");
+  }
+});
+
+Deno.test("options of new tensors that are no objects are errors, in compiled functions too", () => {
+  for (const make of [tensor, asTensor]) {
+    for (const options of [0, null, true, "int32"]) {
+      const call = () => Reflect.apply(make, null, [[1], options]);
+      for (const each of [call, compile(call)]) assertThrows(each, DynError, "Expected an object");
+    }
+  }
 });

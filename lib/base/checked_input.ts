@@ -111,17 +111,25 @@ export function refuseArguments(owner: string, given: readonly unknown[]): void 
 }
 
 /**
+ * Returns whether arguments are those with which methods of arrays call a function of one value, as in
+ * `paths.map(readNpy)`, or of two, as in `terms.reduce(add)`: after the values, the index and the array.
+ */
+export function isCallback(values: number, given: ArrayLike<unknown>): boolean {
+  if (values < 1 || values > 2 || given.length !== values + 2) return false;
+  const value = given[values - 1], at = given[values], list = given[values + 1];
+  return typeof at === "number" && Array.isArray(list) && list.length > at && Object.is(list[at], value);
+}
+
+/**
  * Throws DynError if a call of `owner` has more than `most` arguments, which JavaScript drops, unless these are
- * undefined, or those with which a function of one argument is called by methods of arrays, `paths.map(readNpy)`, and as
- * a decorator, `@compiler.nestedCompileRegion`. Callers ask for `arguments.length` first, so that calls with fewer
- * arguments make no object.
+ * undefined, those of callbacks of arrays, or those with which a function of one argument is called as a decorator,
+ * `@compiler.nestedCompileRegion`. Callers ask for `arguments.length` first, so that calls with fewer arguments make no
+ * object.
  */
 export function refuseSurplus(owner: string, most: number, given: ArrayLike<unknown>): void {
-  const all = Array.from(given), [value, at, list] = all;
-  const isCallback = most === 1 && all.length === 3 && typeof at === "number" && Array.isArray(list) &&
-    list.length > at && list[at] === value;
-  const isDecorator = most === 1 && all.length === 2 && isDecoratorContext(at), surplus = all.slice(most);
-  if (isCallback || isDecorator || surplus.every((each) => each === undefined)) return;
+  const surplus = Array.from(given).slice(most);
+  const isDecorator = most === 1 && surplus.length === 1 && isDecoratorContext(surplus[0]);
+  if (isCallback(most, given) || isDecorator || surplus.every((each) => each === undefined)) return;
   const found = surplus.map((each) => oneLine(each)).join(", ");
   const expected = most === 0 ? "no arguments" : `at most ${most} argument${most === 1 ? "" : "s"}`;
   throw new DynError(`Expected ${expected} for ${owner} but found ${found}${most === 0 ? "" : " as well"}`);

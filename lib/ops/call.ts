@@ -3,7 +3,7 @@
  * eager library, the tracer and symbolic tracing, hence generic in the tensor type. Invariant: the result has exactly
  * the definition's parameters, in order, each of its kind.
  */
-import { checkOneOf, refuseOption } from "../base/checked_input.ts";
+import { checkOneOf, isCallback, refuseOption } from "../base/checked_input.ts";
 import { isDType } from "../base/dtype.ts";
 import { refuseDType } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
@@ -102,7 +102,7 @@ export function parseCall<T>(
     if (valueOf !== undefined && TAKES_NUMBERS.has(param.kind) && isTensor(value)) value = valueOf(value);
     args[name] = coerce(definition, slot, value, isTensor);
   }
-  if (at < count) {
+  if (at < count && !(at === positional && isCallback(positional, given))) {
     throw new DynError(
       `Expected at most ${positional} positional argument${
         positional === 1 ? "" : "s"
@@ -110,6 +110,11 @@ export function parseCall<T>(
     );
   }
   return args;
+}
+
+/** The number of arguments of an op that can be given by position. */
+export function positionalCount(definition: OpDefinition): number {
+  return signatureOf(definition).positional;
 }
 
 /** The arguments of a call without trailing undefined ones, which count as absent. */

@@ -95,7 +95,8 @@ function plain(m: Interpreter, value: Value): TensorData {
 }
 
 function optionsOf(m: Interpreter, value: Value | undefined): TensorOptions {
-  if (value?.kind !== "object") return {};
+  if (!value || (value.kind === "constant" && value.value === undefined)) return {};
+  if (value.kind !== "object") return breakGraph("throws", "options of a new tensor");
   const options: Record<string, unknown> = {};
   for (const key of enumerableKeys(m, value)) {
     const found = m.plainProperty(value, key);

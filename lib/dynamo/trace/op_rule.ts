@@ -5,11 +5,12 @@
  */
 import { type Dim, freeSymbols, Sym } from "../../sym/expr.ts";
 import { DataDependentSize, hintOf, isAtMost, isUnbacked, specialize } from "../../sym/decide.ts";
+import { isCallback } from "../../base/checked_input.ts";
 import { config } from "../../base/config.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { messageOf } from "../../base/errors.ts";
 import { reachOf } from "../../graph/meta.ts";
-import { type Argument, parseCall, splitInplace } from "../../ops/call.ts";
+import { type Argument, parseCall, positionalCount, splitInplace } from "../../ops/call.ts";
 import { type ComposedMeta, inferComposed } from "../../ops/composition.ts";
 import { type OpDefinition, viewsMemory } from "../../ops/definition.ts";
 import { GraphValue, isGraphValue, mapArguments } from "../../ops/graph_builder.ts";
@@ -63,8 +64,8 @@ interface ResolvedCall {
 }
 
 /** Parses the arguments, first with sizes as symbols, then with their values. */
-export function resolveArguments(m: Interpreter, site: OpCallSite): ResolvedCall {
-  const { definition } = site;
+export function resolveArguments(m: Interpreter, written: OpCallSite): ResolvedCall {
+  const { definition } = written, site = { ...written, args: withoutPlace(m, written) };
   let readsElement = false;
   const anyNumber = (tensor: GraphValue) => {
     if (m.output.scalars.has(tensor.node)) return tensor;
@@ -94,6 +95,17 @@ export function resolveArguments(m: Interpreter, site: OpCallSite): ResolvedCall
   if (!site.args.some((value) => mentions(m, value, "number"))) refuseCall(messageOf(symbolic.error));
   const known = parse("specialized");
   return known.ok ? known.value : refuseCall(messageOf(known.error));
+}
+
+/** The arguments without the index and the array that methods of arrays pass to callbacks. */
+function withoutPlace(m: Interpreter, { definition, args }: OpCallSite): readonly Value[] {
+  const list = args.at(-1), at = args.at(-2), count = positionalCount(definition);
+  if (args.length !== count + 2 || at?.kind !== "constant") return args;
+  if (list?.kind !== "object" || list.exotic.kind !== "array") return args;
+  const values = args.slice(0, count);
+  // An index after numbers may be one more size
+  if (values.some(({ kind }) => kind !== "tensor" && kind !== "object")) return args;
+  return isCallback(count, [...values, at.value, allElements(m, list)]) ? values : args;
 }
 
 /** The arguments with integers of the program as sizes, except where they are operands. */
