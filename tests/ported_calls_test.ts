@@ -241,10 +241,12 @@ Deno.test("functions of one value and of two are callbacks of arrays, and undefi
   );
   const norms = compile((list: readonly Tensor[]) => list.map(numel).map((each, k) => each * k));
   assertEquals(norms([ones(2), ones(3), ones(4)]), [0, 3, 8]);
-  const list = [tensor([1, -2]), tensor([-3, 4])], first = ones(2), steps = compile(
-    (all: readonly Tensor[]) => [...all.map(abs), all.reduce(maximum), all.reduceRight(mul, first)],
-    { fullgraph: true },
-  );
+  const list = [tensor([1, -2]), tensor([-3, 4])],
+    first = ones(2),
+    steps = compile(
+      (all: readonly Tensor[]) => [...all.map(abs), all.reduce(maximum), all.reduceRight(mul, first)],
+      { fullgraph: true },
+    );
   assertEquals(steps(list).map((each) => each.tolist()), [[1, 2], [3, 4], [1, 4], [-3, -8]]);
   const wrong: readonly (() => unknown)[] = [
     () => list.map(unsqueeze),
