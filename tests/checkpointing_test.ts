@@ -321,3 +321,98 @@ Deno.test("in a whole training step, a budget and checkpoints save less, with th
   check(train({ share: 0.3, backend: "aot_eager" }));
   check(train({ share: 0.3, backend: "inductor" }));
 });
+
+/** Functions for checkpoints that write, with the tensors that they leave changed, and the breaks of their steps. */
+const WRITING: Readonly<
+  Record<string, { make(): { run(x: Tensor): Tensor; left: Tensor[] }; breaks: boolean }>
+> = {
+  "running statistics": {
+    make() {
+      const norm = new nn.BatchNorm1d(4),
+        layers = new nn.Sequential(new nn.Linear(4, 4), norm, new nn.ReLU());
+      return { run: (x) => layers.call(x), left: [...norm.buffers()] };
+    },
+    breaks: true,
+  },
+  "a captured tensor": {
+    make() {
+      const count = zeros([4]);
+      return {
+        run(x) {
+          count.add_(1);
+          return x.sin().mul(2);
+        },
+        left: [count],
+      };
+    },
+    breaks: true,
+  },
+  "a view of a captured tensor, by what it computes": {
+    make() {
+      const kept = zeros([2, 4]), first = kept.select(0, 0);
+      return {
+        run(x) {
+          const y = x.sin();
+          first.add_(y.detach().sum(0));
+          return y.cos();
+        },
+        left: [kept],
+      };
+    },
+    breaks: true,
+  },
+  "a captured tensor, after what is saved": {
+    make() {
+      const count = zeros([4]);
+      return {
+        run(x) {
+          const y = x.sin();
+          count.add_(1);
+          return y;
+        },
+        left: [count],
+      };
+    },
+    breaks: true,
+  },
+  "a tensor of its own": {
+    make: () => ({
+      run(x) {
+        const own = zeros([8, 4]);
+        own.add_(x.detach());
+        own.select(0, 1).mul_(2);
+        return x.sin().mul(own);
+      },
+      left: [],
+    }),
+    breaks: false,
+  },
+};
+
+Deno.test("writes of a checkpoint's function happen as often as in a plain run: graphs end at such a call", () => {
+  for (const [name, { make, breaks }] of Object.entries(WRITING)) {
+    for (const isInside of [true, false]) {
+      const outcome = (backend: string | null) => {
+        manualSeed(1);
+        const { run, left } = make(), x = randn([8, 4]).requiresGrad_();
+        const forward = (given: Tensor): Tensor => {
+          const loss = utils.checkpoint(run, given).sum();
+          if (isInside) loss.backward();
+          return loss;
+        };
+        compiler.reset();
+        const step = backend === null ? forward : compile(forward, { backend });
+        for (let call = 0; call < 2; call++) {
+          const loss = step(x);
+          if (!isInside) loss.backward();
+        }
+        if (backend !== null) assertEquals(compiler.status(step).graphBreaks > 0, breaks, `${name}: breaks`);
+        return [...left, x.grad ?? fail("a gradient")].map((each) => each.tolist());
+      };
+      const want = outcome(null);
+      for (const backend of ["eager", "aot_eager"]) {
+        assertEquals(outcome(backend), want, `${name}, backend ${backend}`);
+      }
+    }
+  }
+});

@@ -146,8 +146,12 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
       return stack.length > 0 || !place ? stack : [place];
     },
     step: () => (machineHolder.machine?.steps ?? 0) - 1,
-    recomputed: () =>
-      machineHolder.machine?.frames.find(({ recomputed }) => recomputed !== null)?.recomputed ?? null,
+    recomputed: () => {
+      for (const { recomputed, calledAt } of machineHolder.machine?.frames ?? []) {
+        if (recomputed !== null) return { call: recomputed, calledAt };
+      }
+      return null;
+    },
     regionCall: () =>
       machineHolder.machine?.frames.find(({ regionCall }) => regionCall !== null)?.regionCall ?? null,
   });

@@ -5,7 +5,7 @@
 import { invariant } from "../../base/errors.ts";
 import { userPlace } from "../../graph/place.ts";
 import { callInstead, type TracedUpdate } from "../../graph/captured_module.ts";
-import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
+import { Graph, hasEffect, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { isUnbacked } from "../../sym/decide.ts";
 import { Integers } from "../../sym/integers.ts";
@@ -39,6 +39,7 @@ import { contiguousMeta } from "../../graph/meta.ts";
 import { scalarMeta } from "../scalars.ts";
 import { Memories } from "../variables/memories.ts";
 import { Restart } from "./restart.ts";
+import { shownNode } from "./shown_nodes.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
 import type { CopiedCall } from "./copied_calls.ts";
@@ -67,6 +68,12 @@ export type GraphInput =
     readonly text: (reader: SourceReader) => string;
   };
 
+/** A call of a checkpoint: its number, and that of the instruction that made it. */
+export interface Recomputation {
+  readonly call: number;
+  readonly calledAt: number;
+}
+
 /** The position of the trace, for stacks of nodes and guards. */
 interface Whereabouts {
   /** User frames, innermost last. */
@@ -75,8 +82,8 @@ interface Whereabouts {
   step(): number;
   /** Number of the outermost running call of a region that the program has marked; null outside of regions. */
   regionCall(): number | null;
-  /** Number of the outermost running call of a checkpoint; null outside of checkpoints. */
-  recomputed(): number | null;
+  /** The outermost running call of a checkpoint; null outside of checkpoints. */
+  recomputed(): Recomputation | null;
 }
 
 /** Number of operations from which on a graph is large for the device that will compile it: more may follow. */
@@ -87,6 +94,23 @@ export interface OfTape {
   /** The number of the instruction. */
   readonly step: number;
   readonly what: string;
+}
+
+/**
+ * Restarts the trace if a function that the backward pass runs again writes to a tensor that is not its own, to break
+ * where it is called: the pass would write once more, unless it has what it needs before, or never runs.
+ */
+function refuseRepeatedWrite(node: Node, { call, calledAt }: Recomputation): void {
+  const [target] = node.inputs();
+  if (!target || !hasEffect(node)) return;
+  if (shownNode(target, { detached: true }).meta.recomputed === call) return;
+  throw new Restart(calledAt, {
+    kind: "break",
+    cause: {
+      kind: "gradientState",
+      detail: "a function that a checkpoint runs again writes to a tensor that it has not created",
+    },
+  });
 }
 
 /** The graph of one trace. */
@@ -350,7 +374,10 @@ export class OutputGraph {
     const call = this.whereabouts.regionCall();
     if (call !== null) node.meta.regionCall = call;
     const recomputed = this.whereabouts.recomputed();
-    if (recomputed !== null) node.meta.recomputed = recomputed;
+    if (recomputed !== null) {
+      refuseRepeatedWrite(node, recomputed);
+      node.meta.recomputed = recomputed.call;
+    }
     const { value } = node.meta;
     if (++this.operations >= MANY_OPERATIONS && value.kind === "tensor") this.#announce(value.tensor.device);
     this.#madeAt.set(node, this.whereabouts.step());
