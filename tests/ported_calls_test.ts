@@ -267,3 +267,12 @@ Deno.test("options of new tensors that are no objects are errors, in compiled fu
     }
   }
 });
+
+Deno.test("arguments of new tensors that are absent are so in compiled functions, too", () => {
+  const data = new Float32Array([1, 2]),
+    made = compile(() => [
+      ...[undefined, null].map((sizes) => Reflect.apply(fromTypedArray, null, [data, sizes, undefined])),
+      Reflect.apply(tensor, null, [[1, 2], undefined, undefined]),
+    ], { fullgraph: true });
+  assertEquals(made().map((each) => each.tolist()), [[1, 2], [1, 2], [1, 2]]);
+});

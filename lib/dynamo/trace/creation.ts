@@ -43,7 +43,8 @@ export function addCreation(table: ModelTable): void {
     fromTypedArray,
     (m, { args: [data = UNDEFINED, sizes = UNDEFINED, options] }) => {
       const flat = create(m, flatTensor, { data, options });
-      return sizes === UNDEFINED ? flat : callOp(m, m.opNamed("reshape"), [flat, sizes], false);
+      const isAbsent = sizes.kind === "constant" && (sizes.value ?? null) === null;
+      return isAbsent ? flat : callOp(m, m.opNamed("reshape"), [flat, sizes], false);
     },
     3,
   );

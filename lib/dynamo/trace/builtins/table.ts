@@ -32,12 +32,15 @@ export class ModelTable {
     if (typeof fn === "function") this.#models.set(fn, model);
   }
 
-  /** A function itself. Calls with more than `most` arguments, which it refuses, are left to it. */
+  /** A function itself. Calls with more than `most` arguments that are not undefined, which it refuses, are left to it. */
   call(fn: object, model: BuiltinModel, most: number = Infinity): void {
     this.#models.set(
       fn,
       most === Infinity ? model : (m, request) => {
-        if (request.args.length > most) breakGraph("throws", functionLabel(fn));
+        const surplus = request.args.slice(most);
+        if (surplus.some((each) => each.kind !== "constant" || each.value !== undefined)) {
+          breakGraph("throws", functionLabel(fn));
+        }
         return model(m, request);
       },
     );
