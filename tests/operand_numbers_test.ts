@@ -266,6 +266,37 @@ Deno.test("elements of tensors are numbers of ops in a graph, within the ranges 
   });
 });
 
+Deno.test("numbers that change rank and keep their digits beside tensors without dimensions, in gradients too", () => {
+  const other = tensor(0.7);
+  const programs: Readonly<Record<string, Program>> = {
+    "a power": (x, n) => x.pow(n),
+    "a power in place": (x, n) => x.clone().pow_(n),
+    "a base": (x, n) => x.neg().rsub(n).add(ops.pow(n, x)),
+    "a sum": (x, n) => x.add(n).sub(1 - n),
+    "a product": (x, n) => x.mul(n).div(1 + n),
+    "a product in place": (x, n) => x.clone().mul_(n),
+    "a remainder": (x, n) => x.fmod(n).add(x.remainder(n)),
+    "a factor of a logarithm": (x, n) => ops.xlogy(x, n).add(ops.xlogy(n, x)),
+    "an interpolation": (x, n) => x.lerp(other.to(x.dtype), n),
+    "a bound": (x, n) => x.clamp(n, 1 + n),
+  };
+  for (const dtype of ["float32", "float16", "bfloat16"] as const) {
+    for (const shape of [[], [1]]) {
+      for (const [name, program] of Object.entries(programs)) {
+        const f = compile(program, { backend: "eager" });
+        for (const n of [0.5, 0.999, 0.3, 0.9999, 1.7, 2.3]) {
+          for (const x of [0.7, 1.9].map((each) => tensor(each).to(dtype).reshape(shape))) {
+            const plain = outcome(() => withGradient(program, x, n));
+            assertEquals(outcome(() => withGradient(f, x, n)), plain, `${name} ${n} of ${dtype} [${shape}]`);
+          }
+        }
+        const { graphs, graphBreaks } = compiler.status(f);
+        assertEquals([graphs, graphBreaks], [2, 0], name);
+      }
+    }
+  }
+});
+
 Deno.test("numbers are searched for in the type of the elements, whether they change or not", () => {
   for (const dtype of ["float32", "float64"] as const) {
     const x = tensor([0.1, 0.2, 0.3, 0.7], { dtype });

@@ -46,6 +46,7 @@ import { runsOnHost } from "../../ops/host_parts.ts";
 import { beginHistory, keepHistories } from "./history_starts.ts";
 import { normalForm } from "./node_arguments.ts";
 import { clampedByNumbers } from "./number_bounds.ts";
+import { besideNumbersOnly, inOneDimension } from "./lone_numbers.ts";
 import { isUntracked } from "./region_modes.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
 import { relyOnWholeness } from "../variables/numbers.ts";
@@ -137,8 +138,9 @@ export function callResolved(
     return dataDependent(m, definition, args, { isInplace: inplace });
   }
   const [first] = tensorArguments(args);
-  if (inplace && first && runsOnHost({ definition, args })) {
-    checkInplace(first.value, inferResults(m, definition, args));
+  const isLone = besideNumbersOnly(m, definition, args);
+  if (inplace && first && (isLone || runsOnHost({ definition, args }))) {
+    if (!isLone) checkInplace(first.value, inferResults(m, definition, args));
     // A host op writes nothing, so a node copies its result, which preserves the order of writes. The tape would save a
     // copy of the overwritten elements
     const recorded = m.gradEnabled && tensorArguments(args).some(({ value }) => requiresGrad(m, value));
@@ -146,10 +148,12 @@ export function callResolved(
     const result = callResolved(m, { definition, inplace: false }, given);
     return writeInto(m, tracedTensor(m, first.value), result);
   }
-  const bounded = clampedByNumbers(m, definition, args, (part, given) => {
+  const callPart = (part: OpDefinition, given: Resolved): GraphValue => {
     const value = shownValue(m, callResolved(m, { definition: part, inplace: false }, given), part);
     return isSeveral(value) ? breakGraph("tensorMethod", part.name) : value;
-  });
+  };
+  if (isLone) return tracedTensor(m, inOneDimension(m, definition, args, callPart));
+  const bounded = clampedByNumbers(m, definition, args, callPart);
   if (bounded) {
     const result = tracedTensor(m, bounded);
     return inplace && first ? writeInto(m, tracedTensor(m, first.value), result) : result;

@@ -183,11 +183,12 @@ function shareOf<T extends TensorLike>(o: OpApi<T>, grad: T, lead: T, two: boole
 const lerp = lowerWideOp({
   name: "lerp",
   doc: "self + weight · (end − self), exact at both ends, as `torch.lerp`.",
-  params: { self: required("tensor"), end: required("tensor"), weight: required("operand") },
+  params: { self: required("tensor"), end: required("tensor"), weight: required("operand", { changes: {} }) },
   inplace: true,
   elementwise: true,
   infer({ self, end, weight }) {
-    checkSameType("lerp", self, end, ...isTensor(weight) ? [weight] : []);
+    // A 0-d weight ranks as a number does
+    checkSameType("lerp", self, end, ...isTensor(weight) && weight.shape.length > 0 ? [weight] : []);
     checkCategory("lerp", self.dtype, ["float"]);
     return pointwiseMeta([self, end, weight], self.dtype);
   },
