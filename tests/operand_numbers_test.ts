@@ -294,6 +294,19 @@ Deno.test("numbers that change rank and keep their digits beside tensors without
         assertEquals([graphs, graphBreaks], [2, 0], name);
       }
     }
+    const rows = tensor([0.7, 1.9]).to(dtype);
+    for (const name of ["a power", "a product", "a product in place", "a remainder"]) {
+      const over: Program = (x, n) => func.vmap((row: Tensor) => programs[name]?.(row, n))(x);
+      const f = compile(over, { backend: "eager" });
+      for (const n of [0.5, 0.999, 0.3]) {
+        assertEquals(
+          outcome(() => f(rows, n)),
+          outcome(() => over(rows, n)),
+          `${name} ${n} of rows of ${dtype}`,
+        );
+      }
+      assertEquals(compiler.status(f).graphBreaks, 0, name);
+    }
   }
 });
 

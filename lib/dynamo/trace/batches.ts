@@ -29,6 +29,7 @@ import {
   PUSHED,
 } from "./interpreter.ts";
 import { allElements, newArray, newObject } from "./contents.ts";
+import { besideNumbersOnly, inOneDimension } from "./lone_numbers.ts";
 import type { Resolved } from "./op_rule.ts";
 import { callOp, callResolved, namedArray, writeInto } from "./tensor_ops.ts";
 import { checkInplace } from "./in_place.ts";
@@ -199,6 +200,13 @@ class TracedBatch implements OpenBatch {
     }
     if (this.m.autocast !== "") return breakGraph("batch", "a region of autocast");
     try {
+      if (besideNumbersOnly(this.m, definition, args)) {
+        const part = (called: OpDefinition, given: Resolved): GraphValue => {
+          const shown = this.#shown(called, this.call({ definition: called, inplace: false }, given));
+          return isGraphValue(shown) ? shown : breakGraph("batch", called.name);
+        };
+        return this.#value(definition, inOneDimension(this.m, definition, args, part));
+      }
       return this.#made(definition, args);
     } catch (thrown) {
       if (thrown instanceof DynError) refuseCall(messageOf(thrown));

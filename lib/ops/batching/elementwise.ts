@@ -34,8 +34,10 @@ function aligned<T extends TensorLike>(call: BatchCall<Params, T>): ArgsOf<Param
   const common = mixes ? resultTypeOf([...ranked, ...numbers]) : null;
   const changed: Record<string, ArgsOf<Params, T>[string]> = { ...call.args };
   for (const [name, value] of operands) {
-    const converts = common !== null && !CHOOSING.has(name) && value.dtype !== common;
     const wide = call.widened(value, rank);
+    // What is shared and still has no dimension ranks as before, and would lose digits
+    const converts = common !== null && !CHOOSING.has(name) && value.dtype !== common &&
+      wide.shape.length > 0;
     changed[name] = converts ? o.to(wide, common) : wide;
   }
   return changed;
