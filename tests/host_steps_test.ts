@@ -271,3 +271,23 @@ Deno.test("a gradient that does not exist is the error of the program within its
   assert(want?.includes("no closed form"), `${want}`);
   for (const backend of ["eager", "aot_eager"]) assertEquals(compile(program, { backend })(w), want);
 });
+
+Deno.test("a result keeps the history that a backward pass through an op of the host has not reached", () => {
+  const matrix = square();
+  const program = (w: Tensor, v: Tensor) => {
+    // Both are computed before the host computes
+    const [scaled, apart] = [matrix.mul(w), v.mul(3).cos()];
+    linalg.inv(scaled).sum().backward();
+    return apart;
+  };
+  const outcome = (run: typeof program) => {
+    const [w, v] = [1.5, 0.5].map((each) => tensor([each], { requiresGrad: true }));
+    assert(w && v);
+    run(w, v).sum().backward();
+    return [w.grad?.item(), v.grad?.item()];
+  };
+  const want = outcome(program);
+  for (const backend of ["eager", "aot_eager"]) {
+    assertEquals(outcome(compile(program, { backend, fullgraph: true })), want, backend);
+  }
+});

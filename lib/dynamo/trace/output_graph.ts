@@ -69,7 +69,7 @@ export type GraphInput =
   };
 
 /** A call of a checkpoint: its number, and that of the instruction that made it. */
-export interface Recomputation {
+interface Recomputation {
   readonly call: number;
   readonly calledAt: number;
 }
