@@ -271,3 +271,12 @@ Deno.test("a text equals itself without inspection, and values that are not numb
   const [first] = c.run(tensor([1]), "another", 5);
   assertEquals([first, statusOf(c.run)?.uncompiled], [true, []]);
 });
+
+Deno.test("JSON with a part of a space breaks lines as the engine does", () => {
+  const program = (
+    x: Tensor,
+    space: number,
+  ) => [x.add(1).tolist(), JSON.stringify({ list: [1] }, null, space)];
+  const { run: f } = capture(program), x = tensor([0.5]);
+  for (const space of [0.5, 0, 0.25, 1.5, 2, -0.5]) assertEquals(f(x, space), program(x, space), `${space}`);
+});

@@ -125,6 +125,10 @@ function namesIn(m: Interpreter, list: ObjectValue): Value {
 /** The engine's rule for the third argument. */
 function gapOf(m: Interpreter, space: Value | undefined): string {
   const given = space ? primitiveOf(m, space, "JSON.stringify") : undefined;
+  // The engine breaks lines without indentation there
+  if (typeof given === "number" && given > 0 && given < 1) {
+    breakGraph("builtin", "JSON.stringify with a part of a space");
+  }
   if (typeof given === "number") return " ".repeat(Math.max(0, Math.min(10, Math.trunc(given) || 0)));
   return typeof given === "string" ? given.slice(0, 10) : "";
 }
