@@ -28,6 +28,7 @@ import { isMethod } from "../lib/ops/api.ts";
 import type { OpDefinition } from "../lib/ops/definition.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { ops } from "../lib/tensor/eager.ts";
+import "./support/turns/gradients.ts";
 import { makeSample } from "./support/samples.ts";
 import { sampleBySeed, TAKES_ALL } from "./support/sampling.ts";
 
