@@ -40,8 +40,8 @@ const ofLanguage: Arithmetic<number> = {
   sqrt: Math.sqrt,
 };
 
-const inKernel = <V>(o: ScalarOps<V>): Arithmetic<V> => ({
-  constant: (value) => o.constant(value, "float64"),
+/** The operators of an object that has them as methods. */
+const operatorsOf = <X>(o: Omit<Arithmetic<X>, "constant">): Omit<Arithmetic<X>, "constant"> => ({
   add: (a, b) => o.add(a, b),
   sub: (a, b) => o.sub(a, b),
   mul: (a, b) => o.mul(a, b),
@@ -50,14 +50,14 @@ const inKernel = <V>(o: ScalarOps<V>): Arithmetic<V> => ({
   sqrt: (a) => o.sqrt(a),
 });
 
+const inKernel = <V>(o: ScalarOps<V>): Arithmetic<V> => ({
+  ...operatorsOf(o),
+  constant: (value) => o.constant(value, "float64"),
+});
+
 const inGraph = <T extends TensorLike>(o: OpApi<T>, { device }: TensorLike): Arithmetic<T> => ({
+  ...operatorsOf<T>(o),
   constant: (value) => o.full([], value, { dtype: "float64", device }),
-  add: (a, b) => o.add(a, b),
-  sub: (a, b) => o.sub(a, b),
-  mul: (a, b) => o.mul(a, b),
-  div: (a, b) => o.div(a, b),
-  neg: (a) => o.neg(a),
-  sqrt: (a) => o.sqrt(a),
 });
 
 const areKnown = (numbers: readonly unknown[]): numbers is readonly number[] =>

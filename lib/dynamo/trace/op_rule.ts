@@ -271,13 +271,11 @@ function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenA
       return value.value;
     case "number": {
       if (form === "specialized") return specializeNumber(m.output, value).value;
-      const param = paramAt(definition, at);
-      if (param?.changes) {
-        const operand = operandNumber(m, site, param, value);
-        if (operand === "outside") return specializeNumber(m.output, value).value;
-        if (operand) return operand;
+      const param = paramAt(definition, at), operand = param && operandNumber(m, site, param, value);
+      if (operand instanceof GraphValue) return operand;
+      if (operand === "outside" || definition.checksNumbers || isBounded(param)) {
+        return specializeNumber(m.output, value).value;
       }
-      if (definition.checksNumbers || isBounded(param)) return specializeNumber(m.output, value).value;
       if (param === null ? takesOperands(definition) : param.kind === "operand") {
         return value.integer ?? (isBesideFloats(site) ? null : value.dim) ?? forms.number(value);
       }
@@ -289,12 +287,10 @@ function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenA
       if ((!config.captureScalarOutputs && value.tensor) || isConstant) {
         return breakGraph("tensorItem", `the number is an argument of ${definition.name}`);
       }
-      if (param?.changes) {
-        const operand = operandNumber(m, site, param, value);
-        if (operand instanceof GraphValue) return operand;
-        if (operand === "outside" || isBounded(param)) {
-          return breakGraph("tensorItem", `the number may be out of the range of ${definition.name}`);
-        }
+      const operand = param && operandNumber(m, site, param, value);
+      if (operand instanceof GraphValue) return operand;
+      if (operand === "outside" || isBounded(param)) {
+        return breakGraph("tensorItem", `the number may be out of the range of ${definition.name}`);
       }
       return forms.item(value, form !== "sizes" && takesOperands(definition) ? "operand" : "size");
     }

@@ -99,9 +99,9 @@ function argumentOf(m: Interpreter, { definition, args }: WrittenCall, name: str
   const last = args.at(-1),
     at = Object.keys(definition.params).indexOf(name),
     param = definition.params[name];
-  const named = last?.kind === "object" ? m.plainProperty(last, name) : null,
-    isNamed = last?.kind === "object";
-  const given = named ?? (isNamed && at >= args.length - 1 ? null : args[at] ?? null);
+  const options = last?.kind === "object" ? last : null;
+  const positional = at < (options ? args.length - 1 : args.length) ? args[at] : null;
+  const given = (options && m.plainProperty(options, name)) ?? positional ?? null;
   if (given?.kind === "number" || given?.kind === "item") return given;
   if (given?.kind === "constant" && given.value !== undefined) {
     return typeof given.value === "number" ? given : null;
