@@ -319,6 +319,14 @@ const CATALOGUE = {
     explanation: "Each length of a list that the program goes through would need a version of its own",
     hint: "Pass what the list holds as one tensor, or raise config.cacheSizeLimit",
   },
+  changingCount: {
+    id: "GB0049",
+    category: "loop whose count changes",
+    explanation:
+      "Each count of a loop would need a version of its own; one graph for each pass serves all counts",
+    hint:
+      "Pass counts that are the same in many calls, or raise config.cacheSizeLimit for a graph of each count",
+  },
 } as const satisfies Record<string, CatalogueEntry>;
 
 /** A key of the catalogue. */
@@ -342,6 +350,9 @@ export function breakReason({ kind, detail }: BreakCause, stack: readonly UserFr
     stack: [...stack.filter((frame) => !isOwnPosition(frame)), ...stack.filter(isOwnPosition)],
   };
 }
+
+/** Returns whether a reason is of a kind. */
+export const isReasonOf = ({ id }: BreakReason, kind: BreakKind): boolean => id === CATALOGUE[kind].id;
 
 /** The classes of the errors that the engine throws. */
 const ENGINE_ERRORS = [TypeError, RangeError, SyntaxError, ReferenceError, URIError] as const;

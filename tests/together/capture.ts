@@ -9,6 +9,7 @@ import "../gradient_switches_test.ts";
 import "../dynamo_uncompiled_test.ts";
 import "../bytecode_test.ts";
 import "../entry_index_test.ts";
+import "../changing_counts_test.ts";
 import "../changing_decisions_test.ts";
 import "../changing_keys_test.ts";
 import "../changing_lengths_test.ts";

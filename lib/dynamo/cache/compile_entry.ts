@@ -14,7 +14,7 @@ import { ambient } from "../../tensor/modes.ts";
 import { Generator } from "../../tensor/random.ts";
 import { modes, Tensor } from "../../tensor/tensor.ts";
 import { ambientState } from "../ambient.ts";
-import { type BreakCause, type BreakKind, breakReason } from "../break_reasons.ts";
+import { type BreakCause, type BreakKind, breakReason, isReasonOf } from "../break_reasons.ts";
 import { type CapturedGraph, compileGraph } from "./captured_graph.ts";
 import { checkMarks, parametersOf } from "./checked_marks.ts";
 import { refuseBreak, reportBreak } from "../told_breaks.ts";
@@ -161,6 +161,8 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
     dynamic: config.dynamicShapes ? program.options.dynamic : "never",
     history: unit.history,
     shapes: program.shapes(() => body.parameters, parametersOf),
+    endedLoops: program.endedLoops,
+    version: unit.entries.length,
     codeOf: tracedCodeOf,
     variableOf,
     proxyParts,
@@ -315,6 +317,7 @@ function plainEntry(traced: Traced, around: (run: () => unknown) => unknown): En
     code: `// ${body.name} runs as it is`,
     graph: null,
     plain: true,
+    endsLoop: false,
     hits: 0,
   };
 }
@@ -386,9 +389,10 @@ function assemble(
   });
   const run = isAsyncCall ? inAsyncCall(modified.run) : modified.run;
   const captured = graph as CapturedGraph | null, gm = captured?.gm ?? null;
-  const entry = { ...checked(guards, output), guards, run, code, graph: gm, plain: false, hits: 0 };
-  if (traced.keep) {
-    const { keep: { key, reads }, broke } = traced, { met } = machine.wrapper, { asked } = unit.history;
+  const { keep, broke } = traced, endsLoop = broke !== null && isReasonOf(broke, "changingCount");
+  const entry = { ...checked(guards, output), guards, run, code, graph: gm, plain: false, endsLoop, hits: 0 };
+  if (keep) {
+    const { key, reads } = keep, { met } = machine.wrapper, { asked } = unit.history;
     const call = callOf(unit, { self, args });
     if (entry.check(self, args) !== -1) {
       reads.refused ??= "its guards reject the call that they were created for";

@@ -6,6 +6,7 @@ import type { BreakReason } from "../../base/errors.ts";
 import type { GraphBackend } from "../../graph/backend.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
 import type { SourcePosition } from "../../graph/node.ts";
+import type { Instruction } from "../bytecode/instruction.ts";
 import type { DynamicMode } from "./automatic_dynamic.ts";
 import { type ShapeMarks, shapeMarks, type ShapesSpec } from "./shapes_spec.ts";
 import { argumentLabel } from "../source.ts";
@@ -74,6 +75,8 @@ export class Program {
   frozen = false;
   readonly uncompiled: UncompiledLog;
   budget: TraceBudget = new TraceBudget();
+  /** The jumps that decide on another pass of a loop whose count has changed too often for a version of each. */
+  readonly endedLoops: Set<Instruction> = new Set();
 
   constructor(
     readonly name: string,
@@ -106,6 +109,7 @@ export class Program {
     this.isWarned = false;
     this.breaks.clear();
     this.uncompiled.clear();
+    this.endedLoops.clear();
     this.budget = new TraceBudget();
   }
 }

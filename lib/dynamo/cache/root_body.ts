@@ -42,6 +42,7 @@ export function rootBody(
       return found.parameters.map((_, i, all) => argumentLabel(all, i));
     },
     scalars: new Set(),
+    variables: new Set(),
     beAt(place) {
       known = place;
     },

@@ -41,7 +41,7 @@ import {
   reportWithOwnBuiltins,
   withOwnBuiltins,
 } from "../../base/own_builtins.ts";
-import { argumentLabel, argumentSource } from "../source.ts";
+import { argumentLabel, argumentSource, propertySource } from "../source.ts";
 import { type RegionModes, throughRegions } from "../../tensor/modes.ts";
 import { isTensor } from "../../tensor/tensor.ts";
 import { currentStance, forcedBackend, skipsGuards } from "./stance.ts";
@@ -68,6 +68,8 @@ export interface Entry {
   readonly graph: GraphModule | null;
   /** Whether calls run as the program is written. */
   readonly plain: boolean;
+  /** Whether its graph ends before each pass of a loop: entries that make all passes of a call are preferred. */
+  readonly endsLoop: boolean;
   hits: number;
 }
 
@@ -88,6 +90,8 @@ export interface UnitBody {
   runPlain(self: unknown, args: readonly unknown[]): unknown;
   /** Parameters whose numbers are read from tensors. */
   readonly scalars: ReadonlySet<number>;
+  /** Parameters that are variables which closures share. */
+  readonly variables: ReadonlySet<number>;
 }
 
 /** Compiles an entry for a call; defined in compile_entry.ts. */
@@ -104,7 +108,7 @@ const { setTimeout: inNextTask } = globalThis;
 const MOST_WITHDRAWN = 4;
 
 export class Unit {
-  /** A new list whenever entries are added or removed; short lists are ordered by last hit. */
+  /** A new list whenever entries are added or removed; short lists are ordered by last hit, those of loops behind. */
   entries: Entry[] = [];
   readonly history: ChangeHistory;
   /** The continuation in this unit, called at the end of modified functions. */
@@ -128,8 +132,15 @@ export class Unit {
       const { file = "", line = 0, column = 0 } = body.place() ?? {};
       return `${file}:${line}:${column} ${body.resumed ? "resumed " : ""}${program.name}`;
     }));
-    for (const index of body.scalars) {
-      this.history.expectChanges(`L[${JSON.stringify(body.parameters[index])}]`);
+    this.expectScalars(body.scalars);
+  }
+
+  /** Declares that the numbers of parameters, or of the variables that these are, are never constants. */
+  expectScalars(parameters: Iterable<number>): void {
+    const { body, history } = this;
+    for (const index of parameters) {
+      const source = argumentSource(argumentLabel(body.parameters, index), index);
+      history.expectChanges((body.variables.has(index) ? propertySource(source, "v") : source).name);
     }
   }
 
@@ -188,7 +199,7 @@ export class Unit {
     return apply(entry.run, self, args);
   }
 
-  /** The first entry whose guards hold for a call, which is moved to the front. */
+  /** The first entry whose guards hold for a call, which is moved to the front of its kind. */
   #lookUp(self: unknown, args: readonly unknown[]): Entry | null {
     const { entries } = this;
     const candidates = entries.length > FEW_ENTRIES ? this.#indexed.candidates(self, args) : entries;
@@ -197,8 +208,13 @@ export class Unit {
       if (entry === undefined || entry.check(self, args) !== -1) continue;
       if (i > 0 && candidates === entries) {
         // Without methods of arrays, which the program may have replaced
-        for (let k = i; k > 0; k--) entries[k] = entries[k - 1] ?? entry;
-        entries[0] = entry;
+        let k = i;
+        for (; k > 0; k--) {
+          const before = entries[k - 1];
+          if (before === undefined || (entry.endsLoop && !before.endsLoop)) break;
+          entries[k] = before;
+        }
+        entries[k] = entry;
       }
       return entry;
     }
@@ -301,7 +317,8 @@ export class Unit {
       if (traceLimit !== null) setTraceLimit(traceLimit);
     }
     logs.emit("dynamo", () => `${this.title} compiled: ${entryText(entry)}`);
-    this.entries = [entry, ...this.entries];
+    const whole = entry.endsLoop ? this.entries.filter(({ endsLoop }) => !endsLoop) : [];
+    this.entries = [...whole, entry, ...this.entries.slice(whole.length)];
     this.program.versions++;
     if (!entry.plain) entry.hits++;
     // Plain JavaScript creates the states itself, in those calls too that end in an exception

@@ -7,6 +7,7 @@ import { invariant } from "../../base/errors.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { Offset, Opcode, Register } from "../bytecode/instruction.ts";
 import { doneByThrowing, readsFrame, successors } from "../bytecode/effects.ts";
+import { leftLoop } from "../bytecode/loop_exits.ts";
 import type { ModifiedCode } from "../codegen/modified.ts";
 import { makeFunction, noteRecipe, runningOf } from "./made_functions.ts";
 import type { Program } from "../cache/program.ts";
@@ -80,7 +81,7 @@ export function unitOf({ program, compileEntry }: Unit, plan: ResumePlan): Unit 
     found = new Unit(program, resumedBody(plan, name), compileEntry);
     noteRecipe(found.resume, { kind: "resume", plan });
     units.set(plan.key, found);
-  }
+  } else found.expectScalars(plan.scalars);
   return found;
 }
 
@@ -450,9 +451,10 @@ export function branchTail(end: End): Tail | null {
   invariant(frame && instruction?.op === "jumpIf", "Expected a jump");
   const test = frame.registers[instruction.test], { condition } = instruction;
   invariant(test && (condition === "truthy" || condition === "falsy"), "Expected a value that may be true");
-  const depth = frames.length;
-  const taken = wayOn(end, { depth, pc: instruction.target, given: [] });
-  const passed = wayOn(end, { depth, pc: frame.pc + 1, given: [] });
+  const depth = frames.length, { endedLoops } = end.unit.program;
+  const changing = endedLoops.has(instruction) ? leftLoop(frame.code, frame.pc)?.written : undefined;
+  const taken = wayOn(end, { depth, pc: instruction.target, given: [], changing });
+  const passed = wayOn(end, { depth, pc: frame.pc + 1, given: [], changing });
   if (!taken || !passed) return null;
   const [whenTrue, whenFalse] = condition === "truthy" ? [taken, passed] : [passed, taken];
   return {

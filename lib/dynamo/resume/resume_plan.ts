@@ -91,6 +91,8 @@ export interface Continuation {
   readonly pc: number;
   /** Registers of the innermost frame that plain code sets. */
   readonly given: readonly Register[];
+  /** Registers of the innermost frame whose numbers differ each time. */
+  readonly changing?: ReadonlySet<Register> | undefined;
 }
 
 const numbers = new WeakMap<object, number>();
@@ -108,7 +110,10 @@ function isPastPrologue(code: CodeObject, pc: number): boolean {
 }
 
 /** The plan to continue from frames of a trace; null if some frame cannot be entered in the middle. */
-export function planResume(frames: readonly Frame[], { depth, pc, given }: Continuation): TracedPlan | null {
+export function planResume(
+  frames: readonly Frame[],
+  { depth, pc, given, changing }: Continuation,
+): TracedPlan | null {
   const kept = frames.slice(0, depth);
   const parameters: Parameter[] = [];
   const values: (Value | null)[] = [];
@@ -173,7 +178,9 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
       real: info.kind === "real" && isFixed(frame) ? info : null,
     };
   }
-  const scalars = values.flatMap((value, i) => isReadNumber(value) ? [i] : []);
+  const scalars = values.flatMap((value, i) =>
+    isReadNumber(value) || (changing && isOtherNumber(value, parameters[i], { changing, depth })) ? [i] : []
+  );
   return { plan: planOf({ frames: planned, parameters, scalars }), values };
 }
 
@@ -181,6 +188,18 @@ export function planResume(frames: readonly Frame[], { depth, pc, given }: Conti
 function isReadNumber(value: Value | null): boolean {
   if (value?.kind === "item") return value.type !== "boolean";
   return value?.kind === "number" && callIn(value.expression) !== null;
+}
+
+/** Returns whether a value is a number that differs between calls, or between the passes of a loop. */
+function isOtherNumber(
+  value: Value | null,
+  parameter: Parameter | undefined,
+  { changing, depth }: { readonly changing: ReadonlySet<Register>; readonly depth: number },
+): boolean {
+  const content = value?.kind === "cell" ? value.content : value;
+  if (content?.kind !== "constant") return content?.kind === "number";
+  return content.type === "number" && parameter?.kind === "register" && parameter.frame === depth - 1 &&
+    changing.has(parameter.register);
 }
 
 /** The plan consisting of these parts. */

@@ -36,6 +36,7 @@ export function resumedBody(plan: ResumePlan, name: string): UnitBody {
     resumed: plan,
     parameters: plan.parameters.map((p) => p.name),
     scalars: new Set(plan.scalars),
+    variables: new Set(plan.parameters.keys().filter((index) => isVariable(plan, index))),
     place() {
       const inner = plan.frames.at(-1);
       return inner ? positionOf(inner.code, inner.pc) : null;
@@ -43,6 +44,13 @@ export function resumedBody(plan: ResumePlan, name: string): UnitBody {
     begin: (m, _self, args) => beginFrames(m, plan, args),
     runPlain: (_self, args) => runPlain(plan, args),
   };
+}
+
+/** Returns whether a parameter is a variable that closures share. */
+function isVariable({ frames, parameters }: ResumePlan, index: number): boolean {
+  const parameter = parameters[index];
+  return parameter?.kind === "captured" ? parameter.form === "cell" : parameter?.kind === "register" &&
+    frames[parameter.frame]?.code.registers[parameter.register]?.cell === true;
 }
 
 /** The frames of the plan, with the arguments in place. */
@@ -76,10 +84,7 @@ function wrapParameter(
 ): Value {
   const source = argumentSource(parameter.name, index);
   const code = plan.frames[parameter.frame]?.code;
-  const isCell = parameter.kind === "captured"
-    ? parameter.form === "cell"
-    : parameter.kind === "register" && code?.registers[parameter.register]?.cell === true;
-  if (isCell && isBox(value)) {
+  if (isVariable(plan, index) && isBox(value)) {
     noteBox(cellOfBox(value));
     const variable = parameter.kind === "captured"
       ? code?.free[parameter.index]?.name

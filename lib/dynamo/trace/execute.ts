@@ -48,6 +48,7 @@ import { newArray } from "./contents.ts";
 import { binary, increment, jumps, toNumeric, unary } from "./operators.ts";
 import { getPrivate, hasPrivate, setPrivate } from "./private_members.ts";
 import { readProperty, writeProperty } from "./properties.ts";
+import { refuseCount } from "./changing_counts.ts";
 import { select } from "./selects.ts";
 import { type ExecutionContext, Step } from "./step.ts";
 import { drawnBy } from "./later_values.ts";
@@ -260,6 +261,7 @@ export function execute(
     case "jumpIf": {
       const test = step.get(instruction.test);
       if (select(m, frame, test)) return;
+      refuseCount(m, frame, test);
       const taken = jumps(m, instruction.condition, test);
       if (typeof taken !== "boolean") {
         const call = drawnBy(taken);

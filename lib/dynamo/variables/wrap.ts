@@ -8,6 +8,7 @@ import { config } from "../../base/config.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
+import type { Instruction } from "../bytecode/instruction.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { isSmallInteger } from "../../sym/integers.ts";
@@ -58,6 +59,10 @@ interface WrapSettings {
   readonly history: ChangeHistory;
   /** The user's specification of parameter sizes. */
   readonly shapes: ShapeMarks;
+  /** The jumps at which loops of changing counts end the graph. */
+  readonly endedLoops: Set<Instruction>;
+  /** Number of versions before this one. */
+  readonly version: number;
   /** The function's code, or null for functions without accessible source. */
   codeOf(fn: object): CodeObject | null;
   /** The variable that an object of generated code represents, or null. */
