@@ -183,3 +183,39 @@ Deno.test("hooks may say of which types the arguments and results of a layer are
   handle.remove();
   assertEquals(seen, [[3], [4, 2], [4, 3], [4, 3]]);
 });
+
+Deno.test("a shared module is listed once among children, and under each of its names in states and printed forms", () => {
+  const shared = new nn.Linear(2, 2), net = new nn.Sequential(shared, new nn.ReLU(), shared);
+  assertEquals(net.namedChildren().map(([name]) => name), ["0", "1"]);
+  assertEquals(net.children().length, 2);
+  assertEquals(Object.keys(net.stateDict()), ["0.weight", "0.bias", "2.weight", "2.bias"]);
+  assertEquals(String(net).match(/Linear/g)?.length, 2);
+  assertEquals(net.namedParameters().length, 2);
+});
+
+Deno.test("lists of modules and parameters have the methods of arrays, in compiled functions too", () => {
+  const list = new nn.ModuleList([new nn.Linear(2, 3), new nn.Linear(3, 4)]);
+  assertEquals(list.push(new nn.Linear(4, 5)), 3);
+  assertEquals(list.map((each, k) => [k, ...each.weight.shape]), [[0, 3, 2], [1, 4, 3], [2, 5, 4]]);
+  assertEquals(list.flatMap((each) => each.weight.shape), [3, 2, 4, 3, 5, 4]);
+  const wide = (each: nn.Linear) => each.weight.shape[0] === 4;
+  assertEquals([list.filter(wide), list.find(wide), list.findIndex(wide)], [[list.at(1)], list.at(1), 1]);
+  assertEquals([list.some(wide), list.every(wide), list.includes(list.at(2))], [true, false, true]);
+  assertEquals(list.indexOf(new nn.Linear(1, 1)), -1);
+  const seen: number[] = [];
+  list.forEach((each, k) => seen.push(k, each.weight.numel()));
+  assertEquals(seen, [0, 6, 1, 12, 2, 20]);
+  const run = (x: Tensor): Tensor => list.reduce((value, each) => each.call(value), x);
+  assertEquals(
+    compile(run, { backend: "eager", fullgraph: true })(ones([1, 2])).tolist(),
+    run(ones([1, 2])).tolist(),
+  );
+  const parameters = new nn.ParameterList([zeros([2]), ones([3])]);
+  assertEquals([parameters.push(zeros([4])), parameters.map((each) => each.shape)], [3, [[2], [3], [4]]]);
+  assertThrows(() => Reflect.apply(list.find, list, [3]), DynError, "Expected a function of members");
+  assertThrows(
+    () => Reflect.apply(list.reduce, list, [run]),
+    DynError,
+    "Expected an initial value for reduce",
+  );
+});

@@ -486,6 +486,34 @@ Deno.test("states of schedules contain their settings, which a schedule with oth
   assertEquals(other.toString(), plateau.toString());
 });
 
+Deno.test("settings of schedules are fields: changed ones count from the next step, invalid ones are errors", () => {
+  const plateau = new L.ReduceLROnPlateau(new optim.SGD(leaves(), { lr: 0.1 }), { patience: 0 });
+  plateau.step(1);
+  plateau.factor = 0.25;
+  plateau.step(1);
+  assertEquals(plateau.getLastLr(), [0.025]);
+  Reflect.set(plateau, "mode", "least");
+  assertThrows(() => plateau.step(1), DynError, "mode of ReduceLROnPlateau to be one of min, max");
+  const cyclic = new L.CyclicLR(new optim.SGD(leaves(), { lr: 0.1 }), 0, 1, {
+    stepSizeUp: 4,
+    cycleMomentum: false,
+  });
+  cyclic.stepSizeUp = 2;
+  cyclic.maxLrs = [3];
+  cyclic.step();
+  assertEquals(cyclic.getLastLr(), [1.5]);
+  const once = new L.OneCycleLR(new optim.SGD(leaves(), { lr: 0.1 }), {
+    maxLr: 1,
+    totalSteps: 11,
+    pctStart: 0.6,
+    cycleMomentum: false,
+  });
+  once.annealStrategy = "linear";
+  once.divFactor = 2;
+  once.step(2.8);
+  assertEquals(once.getLastLr()[0]?.toFixed(6), "0.750000");
+});
+
 Deno.test("Muon takes only matrices", () => {
   assertThrows(() => new optim.Muon(leaves()), DynError, "found the shape [4]");
 });

@@ -655,7 +655,10 @@ Deno.test("options in Python's spelling, and unknown ones, are rejected", () => 
       })
     ),
     [() => Reflect.apply(dyn.func.functionalCall, null, [layer, {}, [x], 5]), "kwargs of functionalCall"],
-    [() => Reflect.apply(dyn.func.functionalCall, null, [layer, {}, [x], {}, {}]), "functionalCall after"],
+    [
+      () => Reflect.apply(dyn.func.functionalCall, null, [layer, {}, [x], {}, {}]),
+      "for functionalCall but found {}",
+    ],
   ];
   for (const [call, found] of wrong) assertThrows(call, DynError, found);
 });

@@ -8,12 +8,16 @@ import {
   compile,
   compiler,
   distributions,
+  DynError,
   fromTypedArray,
+  Generator,
+  GradScaler,
   isGradEnabled,
   manualSeed,
   nn,
   noGrad,
   ones,
+  optim,
   Tensor,
   tensor,
 } from "../mod.ts";
@@ -191,6 +195,26 @@ Deno.test("a tensor that is written remains a leaf if it was one with a gradient
   assertEquals(compile(run, { backend: "eager" })(...inputs()), run(...inputs()));
 });
 
+/** Calls of methods of an object with the arguments that they take and others. */
+function methods(object: object, names: readonly string[], own: readonly (readonly unknown[])[] = []) {
+  const call = (name: string, taken: readonly unknown[]) => (...given: readonly unknown[]) =>
+    Reflect.apply(Reflect.get(object, name), object, [...taken, ...given]);
+  return Object.fromEntries(names.map((name, k) => [name, call(name, own[k] ?? [])]));
+}
+
+Deno.test("surplus arguments of optimizers, schedules, scalers, generators and profiles are errors", () => {
+  const optimizer = new optim.SGD([ones([1]).requiresGrad_()], { lr: 1 });
+  const calls = {
+    ...methods(optimizer, ["step", "zeroGrad", "stateDict"], [[undefined], [true]]),
+    ...methods(new optim.lrScheduler.StepLR(optimizer, 2), ["step"], [[1]]),
+    ...methods(new GradScaler(), ["unscale_", "setGrowthFactor"], [[optimizer], [3]]),
+    ...methods(new Generator(), ["setOffset"], [[4]]),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    assertThrows(() => call({ zzz: 1 }), DynError, `for ${name} but found { zzz: 1 }`);
+  }
+});
+
 Deno.test("surplus arguments are errors, in compiled functions too", () => {
   const { Normal, klDivergence } = distributions;
   const calls: Readonly<Record<string, (...given: readonly unknown[]) => unknown>> = {
@@ -201,6 +225,17 @@ Deno.test("surplus arguments are errors, in compiled functions too", () => {
     noGrad: (...given) => Reflect.apply(noGrad, null, [() => 1, ...given]),
     tensor: (...given) => Reflect.apply(tensor, null, [[1], {}, ...given]),
     detach_: (...given) => Reflect.apply(Tensor.prototype.detach_, ones([2]), given),
+    ...methods(ones([1]), ["item", "tolist", "cpu"]),
+    ...methods(new nn.Linear(2, 2), ["eval", "children", "modules", "clone", "parameters", "zeroGrad"], [
+      [],
+      [],
+      [],
+      [],
+      [true],
+      [true],
+    ]),
+    ...methods(new nn.Sequential(new nn.ReLU()), ["forward", "slice"], [[ones([2])], [0, 1]]),
+    ...methods(new nn.ModuleList(), ["append"], [[new nn.ReLU()]]),
   };
   for (const [name, call] of Object.entries(calls)) {
     call();

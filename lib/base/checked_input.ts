@@ -103,13 +103,6 @@ export function optionsOf<O extends object>(
   return options;
 }
 
-/** Throws DynError if a call that takes no arguments has some, such as PyTorch's memory formats. */
-export function refuseArguments(owner: string, given: readonly unknown[]): void {
-  if (given.length > 0) {
-    throw new DynError(`Expected no arguments for ${owner} but found ${oneLine(given[0])}`);
-  }
-}
-
 /**
  * Returns whether arguments are those with which methods of arrays call a function of one value, as in
  * `paths.map(readNpy)`, or of two, as in `terms.reduce(add)`: after the values, the index and the array.

@@ -77,6 +77,7 @@ export class TensorDataset<T extends readonly Tensor[]> implements Dataset<T> {
   }
 
   batch(indices: readonly number[]): T {
+    if (arguments.length > 1) refuseSurplus("batch", 1, arguments);
     checkKind(indices, "a list", "a batch");
     return this.#map((t) =>
       indexSelect(t, 0, makeTensor([...indices], { dtype: "int64", device: t.device }))

@@ -2,7 +2,7 @@
  * Divides samples between processes. Invariant: all ranks have the same number of indices, and together they have
  * every sample; with shuffling all ranks draw the same order.
  */
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { getRank, getWorldSize } from "../distributed/group.ts";
 import { Generator } from "../tensor/random.ts";
@@ -50,6 +50,7 @@ export class DistributedSampler implements Sampler {
 
   /** Sets the next epoch, so that its order differs; must be the same on all ranks. */
   setEpoch(epoch: number): void {
+    if (arguments.length > 1) refuseSurplus("setEpoch", 1, arguments);
     this.#epoch = epoch;
   }
 

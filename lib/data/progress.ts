@@ -68,6 +68,7 @@ export class Progress<T> implements Iterable<T>, AsyncIterable<T> {
 
   /** Shows values after the bar, such as `{ loss: 0.25 }`. */
   setPostfix(values: Readonly<Record<string, number | string>>): void {
+    if (arguments.length > 1) refuseSurplus("setPostfix", 1, arguments);
     checkKind(values, "an object", "setPostfix");
     this.#postfix = Object.entries(values).map(([name, value]) =>
       `${name}=${typeof value === "number" ? Number(value.toPrecision(4)) : String(value)}`

@@ -3,6 +3,7 @@
  * graphs that run op by op (backends "eager" and "aot_eager"). Each entry has a digest of the result, for comparison
  * with other logs. Invariant: the body behaves as without the log.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { isFloat } from "../base/dtype.ts";
 import { showAsText } from "../base/console_text.ts";
 import { markFunction } from "../dynamo/functions/marks.ts";
@@ -36,11 +37,13 @@ export class DebugMode {
 
   /** Runs `body` and logs its ops; those inside a composition follow it, indented. */
   run<R>(body: () => R): R {
+    if (arguments.length > 1) refuseSurplus("run", 1, arguments);
     return modes.with(new LoggingMode(this.entries, 0), body);
   }
 
   /** Returns the first entry whose results differ from the corresponding entry of another log; null if all agree. */
   firstDifference(other: DebugMode): readonly [LoggedOp | undefined, LoggedOp | undefined] | null {
+    if (arguments.length > 1) refuseSurplus("firstDifference", 1, arguments);
     const count = Math.max(this.entries.length, other.entries.length);
     for (let at = 0; at < count; at++) {
       const a = this.entries[at], b = other.entries[at];

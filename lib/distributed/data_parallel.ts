@@ -5,7 +5,7 @@
  */
 import { checkPositive } from "../base/checked_numbers.ts";
 import { reachableLeaves } from "../autograd/beyond.ts";
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { flatten } from "../base/tree.ts";
 import { checkModule, Module } from "../nn/module.ts";
@@ -257,6 +257,7 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
    * sums.
    */
   noSync<R>(body: () => R): R {
+    if (arguments.length > 1) refuseSurplus("noSync", 1, arguments);
     const state = stateOf(this), before = state.paused;
     state.paused = true;
     try {
@@ -272,6 +273,7 @@ export class DistributedDataParallel<M extends Module = Module> extends Module {
    * all ranks have the parameters and buffers of the rank that finished last. All ranks must call it.
    */
   join<R>(body: () => R): R {
+    if (arguments.length > 1) refuseSurplus("join", 1, arguments);
     const state = stateOf(this);
     if (state.joins) throw new DynError("Expected one join at a time but found one in another");
     state.joins = true;

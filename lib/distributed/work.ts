@@ -2,6 +2,7 @@
  * Handles of calls in progress, with a continuation for their completion. Invariant: the continuation runs once, at the
  * first wait, in the thread of the program.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { observed } from "../base/observation.ts";
 import type { Pending } from "./transport.ts";
 
@@ -20,6 +21,7 @@ export class Work {
 
   /** Waits for the results. Throws DistributedError if ranks made different calls or timed out. */
   wait(): void {
+    if (arguments.length > 0) refuseSurplus("wait", 0, arguments);
     if (observed.by === null) this.#pending.wait();
     else observed.by.span("wait", `wait for ${this.#name}`, () => this.#pending.wait());
     this.#finish();

@@ -129,12 +129,14 @@ export class ExportedProgram {
    * default "inductor".
    */
   compile(options: { readonly backend?: string } = {}): (...args: unknown[]) => unknown {
+    if (arguments.length > 1) refuseSurplus("compile", 1, arguments);
     const { backend = "inductor" } = optionsOf("compile", options, ["backend"]);
     return compileParts(this.#parts, backend).run;
   }
 
   /** Writes the program and its tensors to a file. Throws DynError if a file cannot hold them. */
   save(path: string | URL): void {
+    if (arguments.length > 1) refuseSurplus("save", 1, arguments);
     writeFile(path, writeProgram(this.#parts));
   }
 

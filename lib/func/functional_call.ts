@@ -2,7 +2,7 @@
  * Calls of modules with substituted parameters and buffers, by name, like `torch.func.functional_call`. Invariant:
  * afterwards the module has its own again.
  */
-import { checkKind, refuseArguments, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { checkModule, type Module } from "../nn/module.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -22,7 +22,8 @@ interface Place {
 
 /**
  * Calls a module with tensors in place of parameters and buffers; those without a replacement are unchanged. `args` is
- * one argument, or an array of them; `kwargs` are arguments by name, which modules take in a last object. Throws DynError for names that the module does not have.
+ * one argument, or an array of them; `kwargs` are arguments by name, which modules take in a last object. Throws
+ * DynError for names that the module does not have.
  */
 export function functionalCall<M extends Module>(
   module: M,
@@ -32,9 +33,9 @@ export function functionalCall<M extends Module>(
 export function functionalCall(
   module: Module,
   tensors: NamedTensors | readonly NamedTensors[],
-  ...[args, kwargs = null, ...surplus]: CallArguments
+  ...[args, kwargs = null]: CallArguments
 ): unknown {
-  refuseArguments("functionalCall after kwargs", surplus);
+  if (arguments.length > 4) refuseSurplus("functionalCall", 4, arguments);
   if (kwargs !== null && !isPlainObject(kwargs)) {
     refuseValue("an object for kwargs of functionalCall", kwargs);
   }

@@ -1,5 +1,5 @@
 /** Activation layers: each calls the op of its name. */
-import { optionsOf, refuseValue } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { settings, unlessDefault } from "../base/console_text.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
@@ -73,6 +73,7 @@ abstract class MaybeInplace extends Module {
 export class ReLU extends MaybeInplace {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return relu(x, this.inplace);
   }
 }
@@ -81,6 +82,7 @@ export class ReLU extends MaybeInplace {
 export class ReLU6 extends MaybeInplace {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return relu6(x, this.inplace);
   }
 }
@@ -107,6 +109,7 @@ export class LeakyReLU extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return leakyRelu(x, this.negativeSlope, this.inplace);
   }
 }
@@ -133,6 +136,7 @@ abstract class WithAlpha extends Module {
 export class ELU extends WithAlpha {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return elu(x, this.alpha, this.inplace);
   }
 }
@@ -141,6 +145,7 @@ export class ELU extends WithAlpha {
 export class CELU extends WithAlpha {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return celu(x, this.alpha, this.inplace);
   }
 }
@@ -149,6 +154,7 @@ export class CELU extends WithAlpha {
 export class SELU extends MaybeInplace {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return selu(x, this.inplace);
   }
 }
@@ -173,6 +179,7 @@ export class GELU extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return gelu(x, { approximate: this.approximate });
   }
 }
@@ -181,6 +188,7 @@ export class GELU extends Module {
 export class SiLU extends MaybeInplace {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return silu(x, this.inplace);
   }
 }
@@ -189,6 +197,7 @@ export class SiLU extends MaybeInplace {
 export class Mish extends MaybeInplace {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return mish(x, this.inplace);
   }
 }
@@ -197,6 +206,7 @@ export class Mish extends MaybeInplace {
 export class Hardswish extends MaybeInplace {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return hardswish(x, this.inplace);
   }
 }
@@ -205,6 +215,7 @@ export class Hardswish extends MaybeInplace {
 export class Sigmoid extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return sigmoid(x);
   }
 }
@@ -213,6 +224,7 @@ export class Sigmoid extends Module {
 export class LogSigmoid extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return logsigmoid(x);
   }
 }
@@ -221,6 +233,7 @@ export class LogSigmoid extends Module {
 export class Tanh extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return tanh(x);
   }
 }
@@ -249,6 +262,7 @@ export class Softplus extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return softplus(x, this.beta, this.threshold);
   }
 }
@@ -278,6 +292,7 @@ abstract class AlongDim extends Module {
 export class Softmax extends AlongDim {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return softmax(x, this.dim);
   }
 }
@@ -286,6 +301,7 @@ export class Softmax extends AlongDim {
 export class LogSoftmax extends AlongDim {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return logSoftmax(x, this.dim);
   }
 }
@@ -294,6 +310,7 @@ export class LogSoftmax extends AlongDim {
 export class Softmin extends AlongDim {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return softmin(x, this.dim);
   }
 }
@@ -316,6 +333,7 @@ export class GLU extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return glu(x, this.dim);
   }
 }
@@ -341,6 +359,7 @@ abstract class Shrink extends Module {
 export class Hardshrink extends Shrink {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return hardshrink(x, this.lambd);
   }
 }
@@ -349,6 +368,7 @@ export class Hardshrink extends Shrink {
 export class Softshrink extends Shrink {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return softshrink(x, this.lambd);
   }
 }
@@ -357,6 +377,7 @@ export class Softshrink extends Shrink {
 export class Tanhshrink extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return tanhshrink(x);
   }
 }
@@ -365,6 +386,7 @@ export class Tanhshrink extends Module {
 export class Hardsigmoid extends MaybeInplace {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return hardsigmoid(x, this.inplace);
   }
 }
@@ -394,6 +416,7 @@ export class Hardtanh extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { minVal, maxVal } = this;
     return hardtanh(x, minVal, maxVal, this.inplace);
   }
@@ -403,6 +426,7 @@ export class Hardtanh extends Module {
 export class Softsign extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return softsign(x);
   }
 }
@@ -439,6 +463,7 @@ export class Threshold extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return threshold(x, this.threshold, this.value, this.inplace);
   }
 }
@@ -477,6 +502,7 @@ export class PReLU extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return prelu(x, this.weight);
   }
 
@@ -490,6 +516,7 @@ export class PReLU extends Module {
 export class Softmax2d extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     if (x.ndim === 3 || x.ndim === 4) return softmax(x, -3);
     throw new DynError(`Expected an input of 3 or 4 dimensions but found shape [${x.shape}]`);
   }

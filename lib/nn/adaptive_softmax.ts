@@ -2,7 +2,7 @@
  * Softmax over many classes with clusters of rare ones (Grave et al. 2017). Invariant: every row is computed for every
  * cluster and masked by its class, so that a call is one graph of known sizes.
  */
-import { checkKind } from "../base/checked_input.ts";
+import { checkKind, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { cat, logSoftmax, where, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -99,6 +99,7 @@ export class AdaptiveLogSoftmaxWithLoss extends Module {
 
   /** The output of the layer. */
   override forward(input: Tensor, target: Tensor): AdaptiveResult {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const batched = input.ndim === 2, rows = batched ? input : input.unsqueeze(0);
     const wanted = batched ? target : target.unsqueeze(0);
     if (wanted.ndim !== 1 || wanted.shape[0] !== rows.shape[0]) {
@@ -125,6 +126,7 @@ export class AdaptiveLogSoftmaxWithLoss extends Module {
 
   /** Log-probabilities of all classes: [N, nClasses]. */
   logProb(input: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("logProb", 1, arguments);
     const head = logSoftmax(this.head.call(input), 1), parts = [head.narrow(1, 0, this.shortlistSize)];
     for (let i = 0; i < this.nClusters; i++) {
       const own = logSoftmax(this.tail.at(i).call(input), 1);
@@ -135,6 +137,7 @@ export class AdaptiveLogSoftmaxWithLoss extends Module {
 
   /** The most probable class of each row: [N]. */
   predict(input: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("predict", 1, arguments);
     return this.logProb(input).argmax(1);
   }
 }

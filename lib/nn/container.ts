@@ -3,12 +3,12 @@
  * Invariant: what is trained and stored is what runs: a member that was added past the end, where it would only be
  * listed, is an error.
  */
-import { type Trailing, trailing } from "../base/arguments.ts";
 import { checkKind, refuseChoice, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/console_text.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { checkEnd, checkNext, isIndex, Listed, ListedAsArray, membersOf, strayed } from "./listed.ts";
 import { checkModule, Module } from "./module.ts";
 import { keyOf } from "./module_state.ts";
 import { aliasOf, checkMemberName, treeText } from "./module_tree.ts";
@@ -19,17 +19,8 @@ export interface Layer extends Module {
   forward(x: Tensor): Tensor;
 }
 
-/** Arguments of `pop` by name. */
-interface PopOptions {
-  /** The index of what is removed, as PyTorch calls it; default -1, the last. */
-  readonly key?: number | undefined;
-}
-
 /** Runs layers one after another, as torch.nn.Sequential; `L` holds the types of the layers. */
-export class Sequential<const L extends readonly Layer[] = readonly Layer[]> extends Module {
-  [index: number]: Layer;
-  length = 0;
-
+export class Sequential<const L extends readonly Layer[] = readonly Layer[]> extends Listed<Layer> {
   constructor();
   /** Takes layers. */
   constructor(...layers: L);
@@ -45,6 +36,7 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
 
   /** Adds a layer at the end under a name, which is also its state key, or replaces the layer of that name. */
   override addModule(name: string, layer: Layer): void {
+    if (arguments.length > 2) refuseSurplus("addModule", 2, arguments);
     checkedLayer(layer);
     checkMemberName(this, name, { what: "a layer", fits: (held) => held instanceof Module });
     const index = namesOf(this).indexOf(name);
@@ -62,30 +54,26 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
     this.append(layer);
   }
 
-  append(layer: Layer): this {
+  override append(layer: Layer): this {
+    if (arguments.length > 1) refuseSurplus("append", 1, arguments);
     this[this.length] = checkedLayer(layer);
     this.length++;
     return this;
   }
 
-  extend(layers: Iterable<Layer>): this {
-    checkKind(layers, "a list or other iterable", "extend");
-    for (const layer of layers) this.append(layer);
-    return this;
-  }
-
   /** Inserts a layer before the one at an index. Throws DynError before the end of layers with names. */
   insert(index: number, layer: Layer): this {
+    if (arguments.length > 2) refuseSurplus("insert", 2, arguments);
     const named = Object.values(this.stateKeys);
     if (index !== this.length && named.length > 0) {
       throw new DynError(`Expected layers without names for insert but found ${named.join(", ")}`);
     }
-    return inserted(this, index, checkedLayer(layer));
+    return this.insertAt(index, checkedLayer(layer));
   }
 
   /** Removes the layer at an index, by default the last, and returns it; names of others become their indices. */
-  pop(...given: Trailing<PopOptions, ["key"]>): Layer {
-    const layer = taken(this, given);
+  override pop(...given: Parameters<Listed<Layer>["pop"]>): Layer {
+    const layer = super.pop(...given);
     for (const [index, name] of Object.entries(this.stateKeys)) {
       Reflect.deleteProperty(this, name);
       Reflect.deleteProperty(this.stateKeys, index);
@@ -97,8 +85,8 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
    * The layers by name, in order. Throws DynError for modules in fields of their own, which would not run, unless a
    * subclass has a `forward` that may call them, and for layers that run though their names were deleted.
    */
-  override namedChildren(): [string, Module][] {
-    const found = super.namedChildren(), names = namesOf(this);
+  override memberModules(): [string, Module][] {
+    const found = super.memberModules(), names = namesOf(this);
     if (this.forward === Sequential.prototype.forward) {
       for (const [name] of found) if (!names.includes(name)) throw strayed(this, name);
     }
@@ -110,14 +98,16 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
   }
 
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     for (const layer of this) x = layer.call(x);
     return x;
   }
 
   /** A Sequential of the layers from `start` to before `end`, as `model[:3]`. */
   slice(start?: number, end?: number): Sequential {
+    if (arguments.length > 2) refuseSurplus("slice", 2, arguments);
     const made = new Sequential(), names = namesOf(this).slice(start, end);
-    for (const [k, layer] of members<Layer>(this).slice(start, end).entries()) {
+    for (const [k, layer] of membersOf<Layer>(this).slice(start, end).entries()) {
       const { [k]: name = "" } = names;
       made.addModule(isIndex(name) ? `${k}` : name, layer);
     }
@@ -125,27 +115,16 @@ export class Sequential<const L extends readonly Layer[] = readonly Layer[]> ext
   }
 
   /** The layer at an index; negative counts from the end. */
-  at(index: -1 | -2 | -3 | -4): Layer;
-  at<const I extends number>(index: I): (readonly [...L, ...Layer[]])[I];
-  at(index: number): Layer {
-    return member(this, index);
-  }
-
-  /** Indices and layers, as `enumerate` gives them. */
-  entries(): ArrayIterator<[number, Layer]> {
-    return members<Layer>(this).entries();
-  }
-
-  [Symbol.iterator](): ArrayIterator<Layer> {
-    return members<Layer>(this)[Symbol.iterator]();
+  override at(index: -1 | -2 | -3 | -4): Layer;
+  override at<const I extends number>(index: I): (readonly [...L, ...Layer[]])[I];
+  override at(index: number): Layer {
+    if (arguments.length > 1) refuseSurplus("at", 1, arguments);
+    return super.at(index);
   }
 }
 
 /** A list of modules, without a `forward` of its own; `M` is their type. */
-export class ModuleList<M extends Module = Layer> extends Module {
-  [index: number]: M;
-  length = 0;
-
+export class ModuleList<M extends Module = Layer> extends ListedAsArray<M> {
   constructor(modules: Iterable<M> = []) {
     super();
     checkKind(modules, "a list or other iterable", "ModuleList");
@@ -153,7 +132,8 @@ export class ModuleList<M extends Module = Layer> extends Module {
     for (const module of modules) this.append(module);
   }
 
-  append(module: M): this {
+  override append(module: M): this {
+    if (arguments.length > 1) refuseSurplus("append", 1, arguments);
     checkModule(module, `ModuleList.${this.length}`);
     this[this.length] = module;
     this.length++;
@@ -162,6 +142,7 @@ export class ModuleList<M extends Module = Layer> extends Module {
 
   /** Adds a module at the end, if `name` is the next index, or replaces the one at that index. */
   override addModule(name: string, module: M): void {
+    if (arguments.length > 2) refuseSurplus("addModule", 2, arguments);
     checkModule(module, `ModuleList.${name}`);
     if (isIndex(name) && Number(name) < this.length) this[Number(name)] = module;
     else {
@@ -171,41 +152,28 @@ export class ModuleList<M extends Module = Layer> extends Module {
   }
 
   /** The modules by index. Throws DynError for those beyond the end. */
-  override namedChildren(): [string, Module][] {
+  override memberModules(): [string, Module][] {
     checkEnd(this);
-    return super.namedChildren();
-  }
-
-  extend(modules: Iterable<M>): this {
-    checkKind(modules, "a list or other iterable", "extend");
-    for (const module of modules) this.append(module);
-    return this;
+    return super.memberModules();
   }
 
   /** Inserts a module before the one at an index. */
   insert(index: number, module: M): this {
+    if (arguments.length > 2) refuseSurplus("insert", 2, arguments);
     checkModule(module, "insert of ModuleList");
-    return inserted(this, index, module);
-  }
-
-  /** Removes the module at an index, by default the last, and returns it. */
-  pop(...given: Trailing<PopOptions, ["key"]>): M {
-    return taken(this, given);
+    return this.insertAt(index, module);
   }
 
   /** The modules from one index to before another, as `layers[:3]`. */
   slice(start?: number, end?: number): ModuleList<M> {
-    return new ModuleList(members<M>(this).slice(start, end));
-  }
-
-  at(index: number): M {
-    return member(this, index);
+    if (arguments.length > 2) refuseSurplus("slice", 2, arguments);
+    return new ModuleList(membersOf<M>(this).slice(start, end));
   }
 
   /** PyTorch's tree form: consecutive entries that print alike are merged, "(0-11): 12 x Block(…)". */
   override toString(): string {
     const runs: { readonly start: number; readonly text: string; count: number }[] = [];
-    for (const [start, module] of members<M>(this).entries()) {
+    for (const [start, module] of membersOf<M>(this).entries()) {
       const text = String(module), last = runs.at(-1);
       if (last?.text === text) last.count++;
       else runs.push({ start, text, count: 1 });
@@ -216,15 +184,6 @@ export class ModuleList<M extends Module = Layer> extends Module {
         count === 1 ? `(${start}): ${text}` : `(${start}-${start + count - 1}): ${count} x ${text}`
       ),
     );
-  }
-
-  /** Indices and modules, as `enumerate` gives them. */
-  entries(): ArrayIterator<[number, M]> {
-    return members<M>(this).entries();
-  }
-
-  [Symbol.iterator](): ArrayIterator<M> {
-    return members<M>(this)[Symbol.iterator]();
   }
 }
 
@@ -247,21 +206,25 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
   get<K extends string & keyof M>(name: K): M[K];
   get(name: string): Module;
   get(name: string): Module {
-    const found = this.namedChildren().find(([key]) => key === name);
+    if (arguments.length > 1) refuseSurplus("get", 1, arguments);
+    const found = this.memberModules().find(([key]) => key === name);
     return found ? found[1] : refuseChoice("a key of ModuleDict", this.keys(), name);
   }
 
   set(name: string, module: Module): this {
+    if (arguments.length > 2) refuseSurplus("set", 2, arguments);
     this.addModule(name, module);
     return this;
   }
 
   has(name: string): boolean {
+    if (arguments.length > 1) refuseSurplus("has", 1, arguments);
     return this.keys().includes(name);
   }
 
   /** Adds modules by name, replacing those of the same names. */
   update(modules: Readonly<Record<string, Module>> | Iterable<readonly [string, Module]>): this {
+    if (arguments.length > 1) refuseSurplus("update", 1, arguments);
     checkKind(modules, "an object", "update of ModuleDict");
     const entries = Symbol.iterator in modules ? [...modules] : Object.entries(modules);
     for (const entry of entries) {
@@ -273,6 +236,7 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
 
   /** Removes the module with a name, and returns it. Throws DynError for an unknown name. */
   pop(name: string): Module {
+    if (arguments.length > 1) refuseSurplus("pop", 1, arguments);
     const found = this.get(name);
     Reflect.deleteProperty(this, name);
     return found;
@@ -284,23 +248,20 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
   }
 
   entries(): [string, Module][] {
-    return this.namedChildren();
+    return this.memberModules();
   }
 
   keys(): string[] {
-    return this.namedChildren().map(([name]) => name);
+    return this.memberModules().map(([name]) => name);
   }
 
   values(): Module[] {
-    return this.namedChildren().map(([, module]) => module);
+    return this.memberModules().map(([, module]) => module);
   }
 }
 
 /** A list of parameters; other tensors are converted to parameters. */
-export class ParameterList extends Module {
-  [index: number]: Parameter;
-  length = 0;
-
+export class ParameterList extends ListedAsArray<Parameter, Tensor> {
   constructor(parameters: Iterable<Tensor> = []) {
     super();
     checkKind(parameters, "a list or other iterable", "ParameterList");
@@ -308,40 +269,21 @@ export class ParameterList extends Module {
     this.extend(parameters);
   }
 
-  append(parameter: Tensor): this {
+  override append(parameter: Tensor): this {
+    if (arguments.length > 1) refuseSurplus("append", 1, arguments);
     this[this.length] = asParameter(parameter);
     this.length++;
     return this;
   }
 
-  extend(parameters: Iterable<Tensor>): this {
-    checkKind(parameters, "a list or other iterable", "extend");
-    for (const parameter of parameters) this.append(parameter);
-    return this;
-  }
-
   /** No modules. Throws DynError for parameters beyond the end. */
-  override namedChildren(): [string, Module][] {
+  override memberModules(): [string, Module][] {
     checkEnd(this);
-    return super.namedChildren();
+    return super.memberModules();
   }
 
   override extraRepr(): string {
     return parameterLines([...this].map((each, k) => [`${k}`, each]));
-  }
-
-  /** The parameter at an index; negative counts from the end. */
-  at(index: number): Parameter {
-    return member(this, index);
-  }
-
-  /** Indices and parameters, as `enumerate` gives them. */
-  entries(): ArrayIterator<[number, Parameter]> {
-    return members<Parameter>(this).entries();
-  }
-
-  [Symbol.iterator](): ArrayIterator<Parameter> {
-    return members<Parameter>(this)[Symbol.iterator]();
   }
 }
 
@@ -360,16 +302,19 @@ export class ParameterDict extends Module {
   }
 
   get(name: string): Parameter {
+    if (arguments.length > 1) refuseSurplus("get", 1, arguments);
     const found = this.entries().find(([key]) => key === name);
     return found ? found[1] : refuseChoice("a key of ParameterDict", this.keys(), name);
   }
 
   set(name: string, parameter: Tensor): this {
+    if (arguments.length > 2) refuseSurplus("set", 2, arguments);
     this.registerParameter(name, asParameter(parameter));
     return this;
   }
 
   has(name: string): boolean {
+    if (arguments.length > 1) refuseSurplus("has", 1, arguments);
     return this.keys().includes(name);
   }
 
@@ -420,79 +365,7 @@ function checkedLayer(layer: Layer): Layer {
   refuseValue("a module as a layer", layer);
 }
 
-const isIndex = (name: string): boolean => /^(0|[1-9]\d*)$/.test(name);
-
-/** Checks that a module is added under the next index of a list. Throws DynError for another name. */
-function checkNext(length: number, name: string): void {
-  if (name === `${length}`) return;
-  throw new DynError(`Expected ${length}, the next index, as the name of a module but found ${name}`);
-}
-
 /** The names of the layers of a sequence. */
 function namesOf(layers: Sequential): string[] {
   return Array.from({ length: layers.length }, (_, k) => keyOf(layers, `${k}`));
-}
-
-/** The error for a module that a list holds, but does not have among its members. */
-function strayed(list: Module, name: string): DynError {
-  const { name: kind } = list.constructor;
-  return new DynError(
-    `Expected ${name} to be a member of ${kind}, but it was only assigned; add it with append`,
-  );
-}
-
-/** Checks that a list has nothing past its end. Throws DynError for what was assigned there. */
-function checkEnd(list: Module & { readonly length: number }): void {
-  const beyond = Object.keys(list).find((name) => isIndex(name) && Number(name) >= list.length);
-  if (beyond !== undefined) throw strayed(list, beyond);
-}
-
-interface Indexed<M> {
-  readonly [index: number]: M;
-  readonly length: number;
-}
-
-function members<M>(list: Indexed<M>): M[] {
-  const found: M[] = [];
-  for (let i = 0; i < list.length; i++) {
-    const item = list[i];
-    if (item !== undefined) found.push(item);
-  }
-  return found;
-}
-
-interface Growing<M> {
-  [index: number]: M;
-  length: number;
-}
-
-/** Inserts an item before an index of a list. Throws DynError if the index is out of range. */
-function inserted<M, L extends Growing<M>>(list: L, index: number, item: M): L {
-  checkKind(index, "a number", "insert");
-  const { length } = list, at = index < 0 ? index + length : index;
-  if (!Number.isInteger(at) || at < 0 || at > length) {
-    throw new DynError(`Expected an index in [${-length}, ${length}] but found ${index}`);
-  }
-  for (let i = length; i > at; i--) list[i] = member<M>(list, i - 1);
-  list[at] = item;
-  list.length++;
-  return list;
-}
-
-/** Removes the item at an index from a list, and returns it. Throws DynError if the index is out of range. */
-function taken<M>(list: Growing<M>, given: Trailing<PopOptions, ["key"]>): M {
-  const { key: index = -1 } = trailing<PopOptions>("pop", ["key"], given);
-  const { length } = list, item = member<M>(list, index);
-  for (let i = index < 0 ? index + length : index; i < length - 1; i++) list[i] = member<M>(list, i + 1);
-  Reflect.deleteProperty(list, length - 1);
-  list.length--;
-  return item;
-}
-
-function member<M>(list: Indexed<M>, index: number): M {
-  const item = list[index < 0 ? index + list.length : index];
-  if (item === undefined) {
-    throw new DynError(`Expected an index in [${-list.length}, ${list.length - 1}] but found ${index}`);
-  }
-  return item;
 }

@@ -1,5 +1,5 @@
 /** Convolution layers over [N, C, ...] inputs, or [C, ...] without a batch. */
-import { checkOneOf } from "../base/checked_input.ts";
+import { checkOneOf, refuseSurplus } from "../base/checked_input.ts";
 import { settings, unlessDefault } from "../base/console_text.ts";
 import { DynError } from "../base/errors.ts";
 import {
@@ -180,6 +180,7 @@ export class Conv1d extends Conv {
   }
 
   override forward(input: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { x, padding } = this.padded(input);
     return conv1d(x, this.weight, this.bias, this.stride, padding, this.dilation, this.groups);
   }
@@ -192,6 +193,7 @@ export class Conv2d extends Conv {
   }
 
   override forward(input: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { x, padding } = this.padded(input);
     return conv2d(x, this.weight, this.bias, this.stride, padding, this.dilation, this.groups);
   }
@@ -204,6 +206,7 @@ export class Conv3d extends Conv {
   }
 
   override forward(input: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { x, padding } = this.padded(input);
     return conv3d(x, this.weight, this.bias, this.stride, padding, this.dilation, this.groups);
   }

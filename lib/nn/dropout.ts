@@ -1,4 +1,5 @@
 /** Dropout: random zeros during training, the identity otherwise. */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { checkShare } from "../base/checked_numbers.ts";
 import { settings } from "../base/console_text.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
@@ -34,6 +35,7 @@ export abstract class RandomZeros extends Module {
 /** Drops single elements, as torch.nn.Dropout. */
 export class Dropout extends RandomZeros {
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return dropout(x, this.p, this.training, this.inplace);
   }
 }
@@ -41,6 +43,7 @@ export class Dropout extends RandomZeros {
 /** Drops whole channels of [N, C, L], as torch.nn.Dropout1d. */
 export class Dropout1d extends RandomZeros {
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return dropout1d(x, this.p, this.training, this.inplace);
   }
 }
@@ -48,6 +51,7 @@ export class Dropout1d extends RandomZeros {
 /** Drops whole channels of [N, C, H, W], as torch.nn.Dropout2d. */
 export class Dropout2d extends RandomZeros {
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return dropout2d(x, this.p, this.training, this.inplace);
   }
 }
@@ -55,6 +59,7 @@ export class Dropout2d extends RandomZeros {
 /** Drops whole channels of [N, C, D, H, W], as torch.nn.Dropout3d. */
 export class Dropout3d extends RandomZeros {
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return dropout3d(x, this.p, this.training, this.inplace);
   }
 }

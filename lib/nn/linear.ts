@@ -1,4 +1,5 @@
 /** Linear and bilinear layers, Identity and Flatten. */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { bilinear, empty, linear } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { layerArguments } from "./layer_arguments.ts";
@@ -52,6 +53,7 @@ export class Linear extends Module {
   }
 
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return linear(x, this.weight, this.bias);
   }
 
@@ -106,6 +108,7 @@ export class Bilinear extends Module {
   }
 
   override forward(x1: Tensor, x2: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     return bilinear(x1, x2, this.weight, this.bias);
   }
 
@@ -123,6 +126,7 @@ export class Identity extends Module {
   }
 
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return x;
   }
 }
@@ -142,6 +146,7 @@ export class Flatten extends Module {
   }
 
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return x.flatten(this.startDim, this.endDim);
   }
 

@@ -10,7 +10,7 @@ import {
   nllLoss,
   smoothL1Loss,
 } from "../tensor/generated_functions.ts";
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { Module } from "./module.ts";
@@ -51,6 +51,7 @@ export class MSELoss extends Module {
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     return mseLoss(input, target, { reduction: this.reduction });
   }
 }
@@ -66,6 +67,7 @@ export class L1Loss extends Module {
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     return l1Loss(input, target, { reduction: this.reduction });
   }
 }
@@ -83,6 +85,7 @@ export class SmoothL1Loss extends Module {
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const { reduction, beta } = this;
     return smoothL1Loss(input, target, { reduction, beta });
   }
@@ -101,6 +104,7 @@ export class HuberLoss extends Module {
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const { reduction, delta } = this;
     return huberLoss(input, target, { reduction, delta });
   }
@@ -136,6 +140,7 @@ export class CrossEntropyLoss extends WeightedLoss {
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const { weight, ignoreIndex, reduction, labelSmoothing } = this;
     return crossEntropy(input, target, { weight, ignoreIndex, reduction, labelSmoothing });
   }
@@ -157,6 +162,7 @@ export class NLLLoss extends WeightedLoss {
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const { weight, ignoreIndex, reduction } = this;
     return nllLoss(input, target, { weight, ignoreIndex, reduction });
   }
@@ -180,6 +186,7 @@ export class BCELoss extends WeightedLoss {
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const { weight, reduction } = this;
     return binaryCrossEntropy(input, target, { weight, reduction });
   }
@@ -206,6 +213,7 @@ export class BCEWithLogitsLoss extends WeightedLoss {
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const { weight, reduction, posWeight } = this;
     return binaryCrossEntropyWithLogits(input, target, { weight, reduction, posWeight });
   }
@@ -226,6 +234,7 @@ export class KLDivLoss extends Module {
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const { reduction, logTarget } = this;
     return klDiv(input, target, { reduction, logTarget });
   }

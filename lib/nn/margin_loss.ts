@@ -13,7 +13,7 @@ import {
   softMarginLoss,
   tripletMarginLoss,
 } from "../tensor/generated_functions.ts";
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { type TripletDistanceOptions, tripletMarginWithDistanceLoss } from "./functional.ts";
@@ -51,6 +51,7 @@ abstract class MarginLoss extends Module {
 export class CosineEmbeddingLoss extends MarginLoss {
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input1: Tensor, input2: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 3) refuseSurplus("forward", 3, arguments);
     return cosineEmbeddingLoss(input1, input2, target, this.margin, this.reduction);
   }
 }
@@ -62,6 +63,7 @@ export class HingeEmbeddingLoss extends MarginLoss {
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     return hingeEmbeddingLoss(input, target, this.margin, this.reduction);
   }
 }
@@ -70,6 +72,7 @@ export class HingeEmbeddingLoss extends MarginLoss {
 export class MarginRankingLoss extends MarginLoss {
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input1: Tensor, input2: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 3) refuseSurplus("forward", 3, arguments);
     return marginRankingLoss(input1, input2, target, this.margin, this.reduction);
   }
 }
@@ -114,6 +117,7 @@ export class TripletMarginLoss extends Module {
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(anchor: Tensor, positive: Tensor, negative: Tensor): Tensor {
+    if (arguments.length > 3) refuseSurplus("forward", 3, arguments);
     const { margin, p, eps, swap, reduction } = this;
     return tripletMarginLoss(anchor, positive, negative, { margin, p, eps, swap, reduction });
   }
@@ -145,6 +149,7 @@ export class TripletMarginWithDistanceLoss extends Module {
 
   /** The output of the layer. */
   override forward(anchor: Tensor, positive: Tensor, negative: Tensor): Tensor {
+    if (arguments.length > 3) refuseSurplus("forward", 3, arguments);
     const { distanceFunction, margin, swap, reduction } = this, options = { margin, swap, reduction };
     return tripletMarginWithDistanceLoss(anchor, positive, negative, { ...options, distanceFunction });
   }
@@ -183,6 +188,7 @@ export class MultiMarginLoss extends WeightedLoss {
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const { p, margin, weight, reduction } = this;
     return multiMarginLoss(input, target, { p, margin, weight, reduction });
   }
@@ -206,6 +212,7 @@ export class SoftMarginLoss extends Module {
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     return softMarginLoss(input, target, { reduction: this.reduction });
   }
 }
@@ -225,6 +232,7 @@ export class MultiLabelSoftMarginLoss extends WeightedLoss {
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const { weight, reduction } = this;
     return multilabelSoftMarginLoss(input, target, { weight, reduction });
   }
@@ -247,6 +255,7 @@ export class MultiLabelMarginLoss extends Module {
 
   /** The output of the layer. */
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     return multilabelMarginLoss(input, target, { reduction: this.reduction });
   }
 }
@@ -279,6 +288,7 @@ export class GaussianNLLLoss extends Module {
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor, variance: Tensor): Tensor {
+    if (arguments.length > 3) refuseSurplus("forward", 3, arguments);
     const { full, eps, reduction } = this;
     return gaussianNllLoss(input, target, variance, { full, eps, reduction });
   }
@@ -319,6 +329,7 @@ export class PoissonNLLLoss extends Module {
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const { logInput, full, eps, reduction } = this;
     return poissonNllLoss(input, target, { logInput, full, eps, reduction });
   }
@@ -345,6 +356,7 @@ export class CosineSimilarity extends Module {
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(x1: Tensor, x2: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     return cosineSimilarity(x1, x2, this.dim, this.eps);
   }
 }
@@ -379,6 +391,7 @@ export class PairwiseDistance extends Module {
 
   /** The loss of the arguments, reduced as `reduction` says. */
   override forward(x1: Tensor, x2: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     return pairwiseDistance(x1, x2, this.norm, this.eps, this.keepdim);
   }
 }

@@ -8,7 +8,7 @@ import {
   checkInstance,
   checkKind,
   optionsOf,
-  refuseArguments,
+  refuseSurplus,
   refuseValue,
 } from "../base/checked_input.ts";
 import { type AnyFunction, type Flag, flagOf, type Trailing, trailing } from "../base/arguments.ts";
@@ -17,9 +17,7 @@ import { apply } from "../base/own_builtins.ts";
 import type { DType } from "../base/dtype.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
-import { emptyLike } from "../tensor/generated_functions.ts";
 import { dropGradients } from "../tensor/dropped_gradients.ts";
-import { noGrad } from "../tensor/modes.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
 import type { ConversionOptions } from "../tensor/tensor_options.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
@@ -58,7 +56,7 @@ import {
   writeState,
 } from "./module_state.ts";
 import { checkKeys, checkMemberName, modulesBelow, treeText } from "./module_tree.ts";
-import { convertAll, moveTo } from "./moving.ts";
+import { allocate, convertAll, moveTo } from "./moving.ts";
 import { type NameArguments, type NameOptions, nameOptions, type Names } from "./name_options.ts";
 
 export type { LoadOptions, LoadResult, StateDict } from "./module_state.ts";
@@ -116,9 +114,8 @@ export class Module {
   compiledForward: ((...args: unknown[]) => unknown) | null = null;
 
   /** Takes no arguments: those of a layer without settings would be dropped. */
-  constructor();
-  constructor(...given: readonly unknown[]) {
-    refuseArguments(new.target.name, given);
+  constructor() {
+    if (arguments.length > 0) refuseSurplus(new.target.name, 0, arguments);
   }
 
   /** Computes the output. Subclasses define it. */
@@ -147,8 +144,12 @@ export class Module {
     return callHooked<Module>(this, sets, { forward, given: args });
   }
 
-  /** Child modules by name, in order. */
-  namedChildren(): [string, Module][] {
+  /**
+   * All child modules by name, in order, shared ones under each of their names.
+   *
+   * @internal
+   */
+  memberModules(): [string, Module][] {
     checkKeys(this, Object.entries(this.stateKeys));
     checkKeys(this, this.bufferEntries.map(({ field, key }) => [field, key]));
     const found: [string, Module][] = [];
@@ -163,7 +164,7 @@ export class Module {
     checkKind(path, "a string", "the path of a module");
     if (path === "") return this;
     const [name = "", ...rest] = path.split(".");
-    const child = this.namedChildren().find(([key]) => key === name)?.[1];
+    const child = this.memberModules().find(([key]) => key === name)?.[1];
     if (!child) {
       throw new DynError(`Expected a module named ${name} in ${this.constructor.name} but found none`);
     }
@@ -192,9 +193,15 @@ export class Module {
 
   /** Child modules, in order, each once. */
   children(): Module[] {
-    const found: Module[] = [];
-    for (const [, child] of this.namedChildren()) if (!found.includes(child)) found.push(child);
-    return found;
+    if (arguments.length > 0) refuseSurplus("children", 0, arguments);
+    return this.namedChildren().map(([, child]) => child);
+  }
+
+  /** Child modules by name, in order, each once, under the first of its names. */
+  namedChildren(): [string, Module][] {
+    if (arguments.length > 0) refuseSurplus("namedChildren", 0, arguments);
+    const seen = new Set<Module>();
+    return this.memberModules().filter(([, child]) => !seen.has(child) && seen.add(child));
   }
 
   /**
@@ -212,6 +219,7 @@ export class Module {
 
   /** This module and all its descendants, each once. */
   modules(): Module[] {
+    if (arguments.length > 0) refuseSurplus("modules", 0, arguments);
     return this.namedModules().map(([, module]) => module);
   }
 
@@ -232,6 +240,7 @@ export class Module {
 
   /** Parameters, each once. */
   parameters(recurse: Flag<"recurse"> = true): Parameter[] {
+    if (arguments.length > 1) refuseSurplus("parameters", 1, arguments);
     return this.namedParameters("", flagOf("parameters", "recurse", recurse)).map(([, parameter]) =>
       parameter
     );
@@ -254,6 +263,7 @@ export class Module {
 
   /** The buffers, each once; by default including those of submodules. */
   buffers(recurse: Flag<"recurse"> = true): Tensor[] {
+    if (arguments.length > 1) refuseSurplus("buffers", 1, arguments);
     return this.namedBuffers("", flagOf("buffers", "recurse", recurse)).map(([, buffer]) => buffer);
   }
 
@@ -266,6 +276,7 @@ export class Module {
     value: V,
     options: { persistent?: boolean; key?: string } = {},
   ): V {
+    if (arguments.length > 3) refuseSurplus("registerBuffer", 3, arguments);
     optionsOf("registerBuffer", options, ["persistent", "key"]);
     checkMemberName(this, name, {
       what: "a buffer",
@@ -285,6 +296,7 @@ export class Module {
 
   /** Assigns a parameter to the field `name`. Throws DynError for a tensor that is not one: it would not be trained. */
   registerParameter(name: string, value: Parameter | null): void {
+    if (arguments.length > 2) refuseSurplus("registerParameter", 2, arguments);
     if (value !== null && !(value instanceof Parameter)) {
       const found = isTensor(value) ? "a tensor; wrap it in nn.Parameter" : oneLine(value);
       throw new DynError(`Expected an nn.Parameter or null for the parameter ${name} but found ${found}`);
@@ -295,6 +307,7 @@ export class Module {
 
   /** Assigns a submodule to the field `name`. */
   addModule(name: string, module: Module): void {
+    if (arguments.length > 2) refuseSurplus("addModule", 2, arguments);
     checkModule(module, name);
     checkMemberName(this, name, { what: "a module", fits: (held) => held instanceof Module });
     Reflect.set(this, name, module);
@@ -314,13 +327,18 @@ export class Module {
    */
   loadStateDict(
     given: Readonly<Record<string, Tensor>>,
-    options: boolean | LoadOptions = {},
+    ...options: Trailing<LoadOptions, readonly ["strict", "assign"]>
   ): LoadResult {
-    return readState<Module>(this, given, typeof options === "boolean" ? { strict: options } : options);
+    return readState<Module>(
+      this,
+      given,
+      trailing<LoadOptions>("loadStateDict", ["strict", "assign"], options),
+    );
   }
 
   /** Sets training mode for this module and its descendants. */
   train(mode: Flag<"mode"> = true): this {
+    if (arguments.length > 1) refuseSurplus("train", 1, arguments);
     const training = flagOf("train", "mode", mode);
     for (const module of this.modules()) module.training = training;
     return this;
@@ -328,17 +346,20 @@ export class Module {
 
   /** Sets evaluation mode: no dropout, running statistics. */
   eval(): this {
+    if (arguments.length > 0) refuseSurplus("eval", 0, arguments);
     return this.train(false);
   }
 
   /** Sets whether parameters require gradients. */
   requiresGrad_(requiresGrad: Flag<"requiresGrad"> = true): this {
+    if (arguments.length > 1) refuseSurplus("requiresGrad_", 1, arguments);
     for (const parameter of this.parameters()) parameter.requiresGrad_(requiresGrad);
     return this;
   }
 
   /** Drops all gradients, or zeroes them if `setToNone` is false. */
   zeroGrad(setToNone: Flag<"setToNone"> = true): void {
+    if (arguments.length > 1) refuseSurplus("zeroGrad", 1, arguments);
     dropGradients(this.parameters(), setToNone);
   }
 
@@ -352,6 +373,7 @@ export class Module {
 
   /** Converts all parameters and buffers, including integer ones, to an element type, in place. */
   type(dtype: DType): this {
+    if (arguments.length > 1) refuseSurplus("type", 1, arguments);
     return convertAll(this, dtype);
   }
 
@@ -360,13 +382,8 @@ export class Module {
    * "meta". Initialise them or call `loadStateDict` afterwards.
    */
   toEmpty(options: { readonly device: string; readonly recurse?: boolean }): this {
-    const { device, recurse = true } = optionsOf("toEmpty", options, ["device", "recurse"]);
-    const below = recurse ? this.modules() : [this];
-    const tensors = new Set(below.flatMap((each) => ownTensorsOf(each)));
-    noGrad(() => {
-      for (const tensor of tensors) tensor.replaceData(emptyLike(tensor.detach(), { device }));
-    });
-    return this;
+    if (arguments.length > 1) refuseSurplus("toEmpty", 1, arguments);
+    return allocate(this, optionsOf("toEmpty", options, ["device", "recurse"]));
   }
 
   /** Throws DynError: there are no CUDA devices. */
@@ -376,6 +393,7 @@ export class Module {
 
   /** Moves parameters and buffers to the CPU. */
   cpu(): this {
+    if (arguments.length > 0) refuseSurplus("cpu", 0, arguments);
     return this.to("cpu");
   }
 
@@ -405,6 +423,7 @@ export class Module {
    * objects with private members, which only their class can copy.
    */
   clone(): this {
+    if (arguments.length > 0) refuseSurplus("clone", 0, arguments);
     const made = deepCopy(this);
     for (const module of made.modules()) module.compiledForward = null;
     return made;
@@ -412,6 +431,7 @@ export class Module {
 
   /** Calls `visit` on all descendants, then on this module. */
   apply(visit: (module: Module) => void): this {
+    if (arguments.length > 1) refuseSurplus("apply", 1, arguments);
     checkFunction(visit, "of modules to apply");
     for (const child of this.children()) child.apply(visit);
     visit(this);
@@ -487,6 +507,7 @@ export class Module {
 
   /** Compiles `forward` in place. Parameters, buffers and state-dict keys stay as they are. */
   compile(options: object = {}): this {
+    if (arguments.length > 1) refuseSurplus("compile", 1, arguments);
     if (!forwardCompiler) {
       throw new DynError("Expected the compiler to be loaded: import it from the package's mod.ts");
     }
@@ -501,7 +522,7 @@ export class Module {
 
   /** PyTorch's tree form. */
   toString(): string {
-    return treeText(this, this.namedChildren().map(([name, child]) => `(${name}): ${child}`));
+    return treeText(this, this.memberModules().map(([name, child]) => `(${name}): ${child}`));
   }
 }
 
@@ -509,15 +530,6 @@ export class Module {
 Object.defineProperty(Module.prototype.callTraced, "name", { value: "call" });
 
 showAsText(Module.prototype);
-
-/** All parameters and buffers of one module. */
-function ownTensorsOf(module: Module): Tensor[] {
-  const buffers = buffersOf(module).map(({ field }): unknown => Reflect.get(module, field));
-  return [
-    ...Object.values(module).filter((each) => each instanceof Parameter),
-    ...buffers.filter((each) => each instanceof Tensor),
-  ];
-}
 
 /** The modules whose members are listed, with their paths. */
 function holders(module: Module, options: Names): readonly (readonly [string, Module])[] {

@@ -38,7 +38,7 @@ interface Stateful<M> {
   readonly stateKeys: Readonly<Record<string, string>>;
   readonly bufferEntries: readonly BufferEntry[];
   readonly registeredHooks: RegisteredHooks<M> | null;
-  namedChildren(): [string, M][];
+  memberModules(): [string, M][];
   namedModules(): [string, M][];
 }
 
@@ -161,7 +161,7 @@ function asParameter(value: Tensor, { requiresGrad }: Parameter): Parameter {
 
 /** Every path to a parameter or persistent buffer; shared ones once per path, as in PyTorch. */
 function stateEntriesOf<M extends Stateful<M>>(module: M, prefix = ""): StateEntry[] {
-  const below = module.namedChildren().flatMap(([name, child]) => stateEntriesOf(child, `${prefix}${name}.`));
+  const below = module.memberModules().flatMap(([name, child]) => stateEntriesOf(child, `${prefix}${name}.`));
   return [...ownEntriesOf(module, prefix), ...below];
 }
 
@@ -174,7 +174,7 @@ export function writeState<M extends Stateful<M>>(module: M, prefix: string, int
   for (const { hook } of hooks?.writing.values() ?? []) hook(module, prefix);
   for (const { key, tensor } of ownEntriesOf(module, prefix)) into[key] = tensor.detach();
   let state = into;
-  for (const [name, child] of module.namedChildren()) state = writeState(child, `${prefix}${name}.`, state);
+  for (const [name, child] of module.memberModules()) state = writeState(child, `${prefix}${name}.`, state);
   for (const { hook } of hooks?.written.values() ?? []) state = hook(module, state, prefix) ?? state;
   return state;
 }

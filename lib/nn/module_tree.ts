@@ -4,7 +4,7 @@ import { DynError } from "../base/errors.ts";
 
 /** An object with children of its kind. */
 interface Tree<M> {
-  namedChildren(): [string, M][];
+  memberModules(): [string, M][];
 }
 
 /** A module and its descendants that are not in `seen`, to which they are added; null: every occurrence. */
@@ -12,7 +12,7 @@ export function modulesBelow<M extends Tree<M>>(module: M, path: string, seen: S
   if (seen?.has(module)) return [];
   seen?.add(module);
   const found: [string, M][] = [[path, module]];
-  for (const [name, child] of module.namedChildren()) {
+  for (const [name, child] of module.memberModules()) {
     for (const entry of modulesBelow(child, path ? `${path}.${name}` : name, seen)) found.push(entry);
   }
   return found;

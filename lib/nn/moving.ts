@@ -4,6 +4,7 @@
  */
 import { type DType, isDifferentiable, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import { emptyLike } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { ConversionOptions } from "../tensor/tensor_options.ts";
@@ -11,8 +12,14 @@ import { placeOf } from "../tensor/transfer.ts";
 
 /** A module, as the owner of tensors. */
 interface Holder {
-  parameters(): Iterable<Tensor>;
-  buffers(): Iterable<Tensor>;
+  parameters(recurse?: boolean): Iterable<Tensor>;
+  buffers(recurse?: boolean): Iterable<Tensor>;
+}
+
+/** The device of new parameters and buffers, and whether descendants get them, too. */
+interface Allocation {
+  readonly device: string;
+  readonly recurse?: boolean;
 }
 
 /**
@@ -25,6 +32,19 @@ export function moveTo<M extends Holder>(module: M, given: readonly unknown[]): 
     throw new DynError(`Expected a floating or complex type for a module but found ${dtype}`);
   }
   return move(module, (tensor) => isFloat(tensor.dtype) ? { dtype, device, copy } : { device, copy });
+}
+
+/**
+ * Allocates parameters and buffers of a module, by default also those of its descendants, on a device, with arbitrary
+ * elements.
+ */
+export function allocate<M extends Holder>(module: M, { device, recurse = true }: Allocation): M {
+  noGrad(() => {
+    for (const tensor of [...module.parameters(recurse), ...module.buffers(recurse)]) {
+      tensor.replaceData(emptyLike(tensor.detach(), { device }));
+    }
+  });
+  return module;
 }
 
 /** Converts all parameters and buffers of a module, including integer ones. */

@@ -1,4 +1,5 @@
 /** Layers that draw random numbers during training, besides dropout. */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { alphaDropout, featureAlphaDropout, rrelu } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
@@ -14,6 +15,7 @@ import { Module } from "./module.ts";
 export class AlphaDropout extends RandomZeros {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return alphaDropout(x, this.p, this.training, this.inplace);
   }
 }
@@ -22,6 +24,7 @@ export class AlphaDropout extends RandomZeros {
 export class FeatureAlphaDropout extends RandomZeros {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return featureAlphaDropout(x, this.p, this.training, this.inplace);
   }
 }
@@ -54,6 +57,7 @@ export class RReLU extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return rrelu(x, this.lower, this.upper, this.training, this.inplace);
   }
 

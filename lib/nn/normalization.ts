@@ -1,5 +1,5 @@
 /** Normalising layers. Batch norm keeps running statistics as buffers under PyTorch's key names. */
-import { checkKind } from "../base/checked_input.ts";
+import { checkKind, refuseSurplus } from "../base/checked_input.ts";
 import { settings } from "../base/console_text.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import {
@@ -102,6 +102,7 @@ abstract class StatisticsLayer extends Module {
 
   /** Resets the running statistics. */
   resetRunningStats(): void {
+    if (arguments.length > 0) refuseSurplus("resetRunningStats", 0, arguments);
     noGrad(() => {
       this.runningMean?.zero_();
       this.runningVar?.fill_(1);
@@ -153,6 +154,7 @@ abstract class BatchNorm extends StatisticsLayer {
   }
 
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     checkTensor(x, this.constructor.name);
     this.check(x, 1);
     const share = this.shareOfBatch();
@@ -185,6 +187,7 @@ abstract class InstanceNorm extends StatisticsLayer {
   }
 
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     checkTensor(x, this.constructor.name);
     const single = x.ndim === Math.min(...this.ranks);
     this.check(x, single ? 0 : 1);
@@ -249,6 +252,7 @@ export class LocalResponseNorm extends Module {
   }
 
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return localResponseNorm(x, this.size, this.alpha, this.beta, this.k);
   }
 
@@ -306,6 +310,7 @@ export class LayerNorm extends Module {
   }
 
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return layerNorm(x, this.normalizedShape, this.weight, this.bias, this.eps);
   }
 
@@ -351,6 +356,7 @@ export class RMSNorm extends Module {
   }
 
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return rmsNorm(x, this.normalizedShape, this.weight, this.eps);
   }
 
@@ -412,6 +418,7 @@ export class GroupNorm extends Module {
   }
 
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return groupNorm(x, this.numGroups, this.weight, this.bias, this.eps);
   }
 

@@ -1,4 +1,5 @@
 /** Padding layers: each pads as many of the last dimensions as its name says. */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { pad } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, spread } from "../base/arguments.ts";
@@ -36,6 +37,7 @@ abstract class Pad extends Module {
   }
 
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return pad(x, this.padding, this.mode, this.value);
   }
 

@@ -1,4 +1,5 @@
 /** Pooling layers over [N, C, ...] inputs, or [C, ...] without a batch: each calls the op of its name. */
+import { refuseSurplus } from "../base/checked_input.ts";
 import {
   adaptiveAvgPool1d,
   adaptiveAvgPool2d,
@@ -93,6 +94,7 @@ abstract class MaxPool<I extends boolean> extends Module {
 export class MaxPool1d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { kernelSize, stride, padding, dilation, ceilMode, returnIndices } = this;
     const found = returnIndices
       ? maxPool1d(x, kernelSize, stride, padding, dilation, ceilMode, true)
@@ -105,6 +107,7 @@ export class MaxPool1d<I extends boolean = false> extends MaxPool<I> {
 export class MaxPool2d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { kernelSize, stride, padding, dilation, ceilMode, returnIndices } = this;
     const found = returnIndices
       ? maxPool2d(x, kernelSize, stride, padding, dilation, ceilMode, true)
@@ -117,6 +120,7 @@ export class MaxPool2d<I extends boolean = false> extends MaxPool<I> {
 export class MaxPool3d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { kernelSize, stride, padding, dilation, ceilMode, returnIndices } = this;
     const found = returnIndices
       ? maxPool3d(x, kernelSize, stride, padding, dilation, ceilMode, true)
@@ -165,6 +169,7 @@ export class AvgPool1d extends AvgPool {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return avgPool1d(x, this.kernelSize, this.stride, this.padding, this.ceilMode, this.countIncludePad);
   }
 }
@@ -173,6 +178,7 @@ export class AvgPool1d extends AvgPool {
 export class AvgPool2d extends AvgPool {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride } = this;
     return avgPool2d(x, kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride);
   }
@@ -182,6 +188,7 @@ export class AvgPool2d extends AvgPool {
 export class AvgPool3d extends AvgPool {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride } = this;
     return avgPool3d(x, kernelSize, stride, padding, ceilMode, countIncludePad, divisorOverride);
   }
@@ -211,6 +218,7 @@ abstract class AdaptivePool extends Module {
 export class AdaptiveAvgPool1d extends AdaptivePool {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return adaptiveAvgPool1d(x, this.outputSize);
   }
 }
@@ -219,6 +227,7 @@ export class AdaptiveAvgPool1d extends AdaptivePool {
 export class AdaptiveAvgPool2d extends AdaptivePool {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return adaptiveAvgPool2d(x, this.outputSize);
   }
 }
@@ -227,6 +236,7 @@ export class AdaptiveAvgPool2d extends AdaptivePool {
 export class AdaptiveAvgPool3d extends AdaptivePool {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return adaptiveAvgPool3d(x, this.outputSize);
   }
 }
@@ -259,6 +269,7 @@ abstract class AdaptiveMaxPool<I extends boolean> extends Module {
 export class AdaptiveMaxPool1d<I extends boolean = false> extends AdaptiveMaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { outputSize, returnIndices } = this;
     const found = returnIndices ? adaptiveMaxPool1d(x, outputSize, true) : adaptiveMaxPool1d(x, outputSize);
     return found as WithIndices<I>;
@@ -269,6 +280,7 @@ export class AdaptiveMaxPool1d<I extends boolean = false> extends AdaptiveMaxPoo
 export class AdaptiveMaxPool2d<I extends boolean = false> extends AdaptiveMaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { outputSize, returnIndices } = this;
     const found = returnIndices ? adaptiveMaxPool2d(x, outputSize, true) : adaptiveMaxPool2d(x, outputSize);
     return found as WithIndices<I>;
@@ -279,6 +291,7 @@ export class AdaptiveMaxPool2d<I extends boolean = false> extends AdaptiveMaxPoo
 export class AdaptiveMaxPool3d<I extends boolean = false> extends AdaptiveMaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { outputSize, returnIndices } = this;
     const found = returnIndices ? adaptiveMaxPool3d(x, outputSize, true) : adaptiveMaxPool3d(x, outputSize);
     return found as WithIndices<I>;

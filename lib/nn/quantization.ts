@@ -84,6 +84,7 @@ export class QuantizedLinear extends Module {
 
   /** x [..., inFeatures] → [..., outFeatures], in the type of x. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const weight = this.weight.to(x.dtype), scale = this.scale.to(x.dtype);
     const rows = this.config.activations === "kept" ? null : quantized(x);
     const product = linear(rows?.integers ?? x, weight).mul(scale),

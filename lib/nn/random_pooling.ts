@@ -1,6 +1,7 @@
 /**
  * Further pooling layers: power-average, fractional max pooling, and unpooling, for [N, C, ...] or [C, ...].
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import {
   fractionalMaxPool2d,
   fractionalMaxPool3d,
@@ -58,6 +59,7 @@ abstract class LPPool extends Module {
 export class LPPool1d extends LPPool {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return lpPool1d(x, this.normType, this.kernelSize, this.stride, this.ceilMode);
   }
 }
@@ -66,6 +68,7 @@ export class LPPool1d extends LPPool {
 export class LPPool2d extends LPPool {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return lpPool2d(x, this.normType, this.kernelSize, this.stride, this.ceilMode);
   }
 }
@@ -74,6 +77,7 @@ export class LPPool2d extends LPPool {
 export class LPPool3d extends LPPool {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return lpPool3d(x, this.normType, this.kernelSize, this.stride, this.ceilMode);
   }
 }
@@ -119,6 +123,7 @@ abstract class FractionalMaxPool<I extends boolean> extends Module {
 export class FractionalMaxPool2d<I extends boolean = false> extends FractionalMaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { kernelSize, outputSize, outputRatio, returnIndices } = this;
     const found = returnIndices
       ? fractionalMaxPool2d(x, kernelSize, outputSize, outputRatio, true)
@@ -131,6 +136,7 @@ export class FractionalMaxPool2d<I extends boolean = false> extends FractionalMa
 export class FractionalMaxPool3d<I extends boolean = false> extends FractionalMaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { kernelSize, outputSize, outputRatio, returnIndices } = this;
     const found = returnIndices
       ? fractionalMaxPool3d(x, kernelSize, outputSize, outputRatio, true)

@@ -1,4 +1,5 @@
 /** CTC loss and the fused linear cross entropy, as modules: each calls the function of its name. */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { settings } from "../base/console_text.ts";
 import { linearCrossEntropy } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -47,6 +48,7 @@ export class CTCLoss extends Module {
     inputLengths: Tensor | readonly number[],
     targetLengths: Tensor | readonly number[],
   ): Tensor {
+    if (arguments.length > 4) refuseSurplus("forward", 4, arguments);
     const { blank, reduction, zeroInfinity } = this, options = { blank, reduction, zeroInfinity };
     return ctcLoss(logProbs, targets, inputLengths, targetLengths, options);
   }
@@ -129,6 +131,7 @@ export class LinearCrossEntropyLoss extends WeightedLoss {
 
   /** The output of the layer. */
   override forward(input: Tensor, target: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
     const { linear, numClasses, outFeatures, weight, reduction, ignoreIndex, labelSmoothing } = this;
     const shape = [numClasses, ...outFeatures];
     return linearCrossEntropy(input, linear.weight.reshape(...shape, linear.inFeatures), target, {

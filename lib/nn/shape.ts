@@ -1,4 +1,5 @@
 /** Layers that rearrange or resample elements. */
+import { refuseSurplus } from "../base/checked_input.ts";
 import {
   channelShuffle,
   col2im,
@@ -39,6 +40,7 @@ export class Unflatten extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return x.unflatten(this.dim, [...this.unflattenedSize]);
   }
 
@@ -67,6 +69,7 @@ export class PixelShuffle extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return pixelShuffle(x, this.upscaleFactor);
   }
 
@@ -96,6 +99,7 @@ export class PixelUnshuffle extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return pixelUnshuffle(x, this.downscaleFactor);
   }
 
@@ -124,6 +128,7 @@ export class ChannelShuffle extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return channelShuffle(x, this.groups);
   }
 
@@ -172,6 +177,7 @@ export class Unfold extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return im2col(x, this.kernelSize, this.dilation, this.padding, this.stride);
   }
 
@@ -221,6 +227,7 @@ export class Fold extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return col2im(x, this.outputSize, this.kernelSize, this.dilation, this.padding, this.stride);
   }
 
@@ -272,6 +279,7 @@ export class Upsample extends Module {
 
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     const { size, scaleFactor, mode, alignCorners, recomputeScaleFactor } = this;
     return interpolate(x, size, scaleFactor, mode, alignCorners, recomputeScaleFactor);
   }

@@ -1,4 +1,5 @@
 /** Embedding tables: looked up rows, and their sums, means and maxima in bags. */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { settings, unlessDefault } from "../base/console_text.ts";
 import { DynError } from "../base/errors.ts";
 import { embedding, embeddingBag, empty, where, zeros } from "../tensor/generated_functions.ts";
@@ -151,10 +152,12 @@ export class Embedding extends Table {
 
   /** Creates a layer over rows [numEmbeddings, embeddingDim], sharing their memory. */
   static fromPretrained(rows: Tensor, { freeze = true, ...options }: PretrainedOptions = {}): Embedding {
+    if (arguments.length > 2) refuseSurplus("fromPretrained", 2, arguments);
     return new Embedding({ ...sizesOf(rows), ...options }).adopt(rows, freeze);
   }
 
   override forward(indices: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
     return embedding(indices, this.table(indices), this.paddingIdx, null, 2, this.scaleGradByFreq);
   }
 }
@@ -205,6 +208,7 @@ export class EmbeddingBag extends Table {
       & PretrainedOptions
       & Pick<EmbeddingBagOptions, "mode" | "includeLastOffset"> = {},
   ): EmbeddingBag {
+    if (arguments.length > 2) refuseSurplus("fromPretrained", 2, arguments);
     return new EmbeddingBag({ ...sizesOf(rows), ...options }).adopt(rows, freeze);
   }
 

@@ -2,6 +2,7 @@
  * The Transformer (Vaswani et al. 2017): stacks of encoder and decoder layers, and the complete model, for sequences
  * [L, N, E] ([N, L, E] with batchFirst, [L, E] without a batch). Invariant: parameters have PyTorch's names and layouts.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
@@ -238,6 +239,7 @@ export class Transformer extends Module {
     size: number,
     place: { readonly device?: string; readonly dtype?: DType } = {},
   ): Tensor {
+    if (arguments.length > 2) refuseSurplus("generateSquareSubsequentMask", 2, arguments);
     return triu(full([size, size], -Infinity, place), 1);
   }
 }

@@ -101,6 +101,7 @@ export class AveragedModel<M extends Module = Module> extends Module {
 
   /** Adds the current parameters to the averages. Throws DynError for a model with other parameters. */
   updateParameters(model: M): void {
+    if (arguments.length > 1) refuseSurplus("updateParameters", 1, arguments);
     const averages = this.module.parameters(), values = model.parameters();
     const buffers = this.module.buffers(), others = model.buffers();
     if (averages.length !== values.length || buffers.length !== others.length) {

@@ -1,5 +1,5 @@
 /** Schedules composed of schedules: one after the other, or all at once. */
-import { checkInstances, checkKind } from "../base/checked_input.ts";
+import { checkInstances, checkKind, refuseSurplus } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -38,6 +38,7 @@ abstract class CombinedSchedule extends LRScheduler {
 
   /** Advances by one epoch; call it after `optimizer.step()`. Throws DynError for an explicit epoch. */
   override step(epoch?: number | null): void {
+    if (arguments.length > 1) refuseSurplus("step", 1, arguments);
     if (epoch !== undefined && epoch !== null) this.rateAt();
     this.lastEpoch++;
     this.advance();
@@ -62,11 +63,13 @@ abstract class CombinedSchedule extends LRScheduler {
 
   /** The state, including those of its schedules. */
   override stateDict(): ScheduleState {
+    if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
     return { ...super.stateDict(), schedulers: this.schedulers.map((each) => each.stateDict()) };
   }
 
   /** Restores a state. Throws DynError if it does not match. */
   override loadStateDict(state: ScheduleState): void {
+    if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
     const { schedulers: states = [], ...own } = state ?? {};
     checkKind(states, "a list", "schedulers of loadStateDict");
     if (states.length !== this.schedulers.length) {

@@ -23,8 +23,22 @@ function eachGroup(given: PerGroup, optimizer: Optimizer, what: string): readonl
   return list;
 }
 
+/** The range of momenta, and whether they cycle. */
+interface MomentumOptions {
+  readonly cycleMomentum?: boolean;
+  readonly baseMomentum?: PerGroup;
+  readonly maxMomentum?: PerGroup;
+}
+
 /** A schedule that also sets momenta. */
 abstract class Cycle extends LRScheduler {
+  /** Whether momenta cycle, in the opposite direction to rates. */
+  cycleMomentum = true;
+  /** The lower momenta, one per group. */
+  baseMomentums: readonly number[] = [];
+  /** The upper momenta, one per group. */
+  maxMomentums: readonly number[] = [];
+
   /** Returns the momentum of a group after `epoch` steps; null: unchanged. */
   abstract momentumAt(epoch: number, group: number): number | null;
 
@@ -39,8 +53,12 @@ abstract class Cycle extends LRScheduler {
     });
   }
 
-  /** Throws DynError if groups have no momentum. */
-  protected checkMomenta(): void {
+  /** Takes the range of momenta. Throws DynError if they cycle but groups have none. */
+  protected setMomenta(given: MomentumOptions, [low, high]: readonly [low: number, high: number]): void {
+    this.cycleMomentum = given.cycleMomentum ?? true;
+    this.baseMomentums = eachGroup(given.baseMomentum ?? low, this.optimizer, "base momenta");
+    this.maxMomentums = eachGroup(given.maxMomentum ?? high, this.optimizer, "greatest momenta");
+    if (!this.cycleMomentum) return;
     for (const group of this.optimizer.paramGroups) {
       if (!Reflect.has(group, "momentum") && !Reflect.has(group, "betas")) {
         throw new DynError(
@@ -99,11 +117,19 @@ const CYCLIC = {
 /** Linearly up from baseLr to maxLr and down again, repeatedly, like torch.optim.lr_scheduler.CyclicLR. */
 export class CyclicLR extends Cycle {
   /** The upper rates, one per group. */
-  readonly maxLrs: readonly number[];
-  /** The arguments by name. */
-  readonly options: CyclicOptions;
-  /** The range of momenta; null: unchanged. */
-  private readonly momenta: readonly (readonly [low: number, high: number])[] | null;
+  maxLrs: readonly number[];
+  /** Steps of the rising half. */
+  stepSizeUp: number;
+  /** Steps of the falling half; null: as many. */
+  stepSizeDown: number | null;
+  /** Whether the amplitude of cycles is constant, is halved each time, or decays as gammaᵗ. */
+  mode: "triangular" | "triangular2" | "exp_range";
+  /** Base of mode "exp_range". */
+  gamma: number;
+  /** Scales the amplitude, instead of a mode. */
+  scaleFn: ((x: number) => number) | null;
+  /** The argument of scaleFn: the number of the cycle from 1, or of steps. */
+  scaleMode: "cycle" | "iterations";
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: Optimizer, ...given: Arguments<CyclicRates, CyclicOptions, typeof CYCLIC>) {
@@ -112,26 +138,25 @@ export class CyclicLR extends Cycle {
     const { baseLr, maxLr, ...options } = argumentsOf<CyclicRates, CyclicOptions>("CyclicLR", CYCLIC, given);
     const lows = eachGroup(baseLr, optimizer, "base rates");
     this.maxLrs = eachGroup(maxLr, optimizer, "greatest rates");
-    this.options = options;
-    const { mode = "triangular", scaleFn = null } = options;
-    if (scaleFn === null) checkOneOf("mode of CyclicLR", mode, ["triangular", "triangular2", "exp_range"]);
-    if (options.cycleMomentum ?? true) {
-      this.checkMomenta();
-      const high = eachGroup(options.maxMomentum ?? 0.9, optimizer, "greatest momenta");
-      const low = eachGroup(options.baseMomentum ?? 0.8, optimizer, "base momenta");
-      this.momenta = low.map((each, i) => [each, high[i] ?? each] as const);
-    } else this.momenta = null;
+    this.stepSizeUp = options.stepSizeUp ?? 2000;
+    this.stepSizeDown = options.stepSizeDown ?? null;
+    this.mode = options.mode ?? "triangular";
+    this.gamma = options.gamma ?? 1;
+    this.scaleFn = options.scaleFn ?? null;
+    this.scaleMode = options.scaleMode ?? "cycle";
+    this.setMomenta(options, [0.8, 0.9]);
     this.beginWith(lows.map((low, i) => begun[i] ?? low));
     this.baseLrs = lows;
   }
 
   /** The current height in the cycle, from 0 to 1. */
   private heightAt(epoch: number): number {
-    const { stepSizeUp = 2000, mode = "triangular", gamma = 1, scaleFn = null } = this.options;
-    const whole = stepSizeUp + (this.options.stepSizeDown ?? stepSizeUp), top = stepSizeUp / whole;
+    const { stepSizeUp, mode, gamma, scaleFn } = this;
+    if (scaleFn === null) checkOneOf("mode of CyclicLR", mode, ["triangular", "triangular2", "exp_range"]);
+    const whole = stepSizeUp + (this.stepSizeDown ?? stepSizeUp), top = stepSizeUp / whole;
     const cycle = Math.floor(1 + epoch / whole), into = 1 + epoch / whole - cycle;
     const share = into <= top ? into / top : (into - 1) / (top - 1);
-    if (scaleFn) return share * scaleFn(this.options.scaleMode === "iterations" ? epoch : cycle);
+    if (scaleFn) return share * scaleFn(this.scaleMode === "iterations" ? epoch : cycle);
     return share * (mode === "triangular" ? 1 : mode === "triangular2" ? 2 ** (1 - cycle) : gamma ** epoch);
   }
 
@@ -142,8 +167,9 @@ export class CyclicLR extends Cycle {
 
   /** Returns the momentum of a group after `epoch` steps. */
   override momentumAt(epoch: number, group: number): number | null {
-    const ends = this.momenta?.[group];
-    return ends ? ends[1] - (ends[1] - ends[0]) * this.heightAt(epoch) : null;
+    if (!this.cycleMomentum) return null;
+    const { [group]: low = 0 } = this.baseMomentums, { [group]: high = low } = this.maxMomentums;
+    return high - (high - low) * this.heightAt(epoch);
   }
 }
 
@@ -195,14 +221,20 @@ interface Phase {
  * finalDivFactor, like torch.optim.lr_scheduler.OneCycleLR; momenta change in the opposite direction.
  */
 export class OneCycleLR extends Cycle {
-  /** The arguments by name. */
-  readonly options: OneCycleOptions;
   /** Steps of the whole cycle. */
-  readonly totalSteps: number;
-  /** One per group. */
-  readonly maxLr: readonly number[];
-  /** The range of momenta; null: unchanged. */
-  private readonly momenta: readonly (readonly [low: number, high: number])[] | null;
+  totalSteps: number;
+  /** The highest rates, one per group. */
+  maxLr: readonly number[];
+  /** The share of steps with rising rates. */
+  pctStart: number;
+  /** The shape of each phase. */
+  annealStrategy: "cos" | "linear";
+  /** maxLr divided by the first rate. */
+  divFactor: number;
+  /** The first rate divided by the last. */
+  finalDivFactor: number;
+  /** Whether rates fall back to the first before the last phase. */
+  threePhase: boolean;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(
@@ -211,7 +243,6 @@ export class OneCycleLR extends Cycle {
   ) {
     super(optimizer);
     const { maxLr, ...options } = argumentsOf<LargestRate, OneCycleOptions>("OneCycleLR", ONE_CYCLE, given);
-    this.options = options;
     this.maxLr = eachGroup(maxLr, optimizer, "rates");
     this.totalSteps = options.totalSteps ?? (options.epochs ?? 0) * (options.stepsPerEpoch ?? 0);
     if (!(this.totalSteps > 0)) {
@@ -219,23 +250,21 @@ export class OneCycleLR extends Cycle {
         `Expected totalSteps, or epochs and stepsPerEpoch, but found ${this.totalSteps} steps`,
       );
     }
-    const { pctStart = 0.3, annealStrategy = "cos" } = options;
-    checkShare("pctStart of OneCycleLR", pctStart);
-    checkOneOf("annealStrategy of OneCycleLR", annealStrategy, ["cos", "linear"]);
-    if (options.cycleMomentum ?? true) {
-      this.checkMomenta();
-      const high = eachGroup(options.maxMomentum ?? 0.95, optimizer, "greatest momenta");
-      const low = eachGroup(options.baseMomentum ?? 0.85, optimizer, "base momenta");
-      this.momenta = low.map((each, i) => [each, high[i] ?? each] as const);
-    } else this.momenta = null;
-    this.beginWith(this.maxLr.map((most) => most / (options.divFactor ?? 25)));
+    this.pctStart = options.pctStart ?? 0.3;
+    this.annealStrategy = options.annealStrategy ?? "cos";
+    this.divFactor = options.divFactor ?? 25;
+    this.finalDivFactor = options.finalDivFactor ?? 1e4;
+    this.threePhase = options.threePhase ?? false;
+    checkShare("pctStart of OneCycleLR", this.pctStart);
+    this.setMomenta(options, [0.85, 0.95]);
+    this.beginWith(this.maxLr.map((most) => most / this.divFactor));
   }
 
   /** The phases of a group. */
   private phases(group: number): readonly Phase[] {
-    const { pctStart = 0.3, divFactor = 25, finalDivFactor = 1e4, threePhase = false } = this.options;
-    const most = this.maxLr[group] ?? 0, start = most / divFactor, least = start / finalDivFactor;
-    const [low, high] = this.momenta?.[group] ?? [0, 0], top = pctStart * this.totalSteps - 1;
+    const { pctStart, divFactor, finalDivFactor, threePhase } = this, { [group]: most = 0 } = this.maxLr;
+    const start = most / divFactor, least = start / finalDivFactor, top = pctStart * this.totalSteps - 1;
+    const { [group]: low = 0 } = this.baseMomentums, { [group]: high = low } = this.maxMomentums;
     const last = this.totalSteps - 1, up: Phase = { end: top, rate: [start, most], momentum: [high, low] };
     if (!threePhase) return [up, { end: last, rate: [most, least], momentum: [low, high] }];
     return [
@@ -250,11 +279,12 @@ export class OneCycleLR extends Cycle {
     if (epoch > this.totalSteps) {
       throw new DynError(`Expected at most ${this.totalSteps} steps but found ${epoch}`);
     }
+    checkOneOf("annealStrategy of OneCycleLR", this.annealStrategy, ["cos", "linear"]);
     const phases = this.phases(group), found = phases.findIndex(({ end }) => epoch <= end);
     const at = found < 0 ? phases.length - 1 : found, phase = phases[at], begin = phases[at - 1]?.end ?? 0;
     invariant(phase, "Expected phases but found none");
     const [from, to] = of(phase), share = (epoch - begin) / (phase.end - begin);
-    return this.options.annealStrategy === "linear"
+    return this.annealStrategy === "linear"
       ? from + (to - from) * share
       : to + (from - to) / 2 * (Math.cos(Math.PI * share) + 1);
   }
@@ -266,6 +296,6 @@ export class OneCycleLR extends Cycle {
 
   /** Returns the momentum of a group after `epoch` steps. */
   override momentumAt(epoch: number, group: number): number | null {
-    return this.momenta ? this.numberAt(epoch, group, ({ momentum }) => momentum) : null;
+    return this.cycleMomentum ? this.numberAt(epoch, group, ({ momentum }) => momentum) : null;
   }
 }

@@ -5,7 +5,13 @@
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
-import { checkKind, checkOptions, refuseValue, type ValueType } from "../base/checked_input.ts";
+import {
+  checkKind,
+  checkOptions,
+  refuseSurplus,
+  refuseValue,
+  type ValueType,
+} from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -107,6 +113,7 @@ export class GradScaler {
   /** Multiplies losses by the scale. */
   scale(outputs: readonly Losses[]): readonly Losses[];
   scale(outputs: Losses): Losses {
+    if (arguments.length > 1) refuseSurplus("scale", 1, arguments);
     return this.enabled ? this.scaled(outputs) : outputs;
   }
 
@@ -122,6 +129,7 @@ export class GradScaler {
    * unscaled since the last update, and for float16 gradients, which would underflow.
    */
   unscale_(optimizer: Scaled): void {
+    if (arguments.length > 1) refuseSurplus("unscale_", 1, arguments);
     if (!this.enabled) return;
     const { stage } = this.progress.get(optimizer) ?? {};
     if (stage === "unscaled") {
@@ -206,6 +214,7 @@ export class GradScaler {
 
   /** Sets the factor by which the scale grows. */
   setGrowthFactor(factor: number): void {
+    if (arguments.length > 1) refuseSurplus("setGrowthFactor", 1, arguments);
     checkKind(factor, "a number", "setGrowthFactor");
     this.growthFactor = factor;
   }
@@ -217,6 +226,7 @@ export class GradScaler {
 
   /** Sets the factor by which the scale shrinks after infinite gradients. */
   setBackoffFactor(factor: number): void {
+    if (arguments.length > 1) refuseSurplus("setBackoffFactor", 1, arguments);
     checkKind(factor, "a number", "setBackoffFactor");
     this.backoffFactor = factor;
   }
@@ -228,6 +238,7 @@ export class GradScaler {
 
   /** Sets the number of consecutive steps without infinities before the scale grows. */
   setGrowthInterval(interval: number): void {
+    if (arguments.length > 1) refuseSurplus("setGrowthInterval", 1, arguments);
     checkInteger("interval of setGrowthInterval", interval, 1);
     this.growthInterval = interval;
   }
@@ -239,6 +250,7 @@ export class GradScaler {
 
   /** Returns the scale and its settings. */
   stateDict(): GradScalerState {
+    if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
     if (!this.enabled) return {};
     return {
       scale: this.currentScale,
@@ -251,6 +263,7 @@ export class GradScaler {
 
   /** Restores a state of `stateDict`. Throws DynError for the state of a disabled scaler. */
   loadStateDict(state: GradScalerState): void {
+    if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
     if (!this.enabled) return;
     checkKind(state, "an object", "loadStateDict of GradScaler");
     const { scale, growth_factor, backoff_factor, growth_interval, _growth_tracker } = state;

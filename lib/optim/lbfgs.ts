@@ -2,7 +2,7 @@
  * L-BFGS, like torch.optim.LBFGS: search directions from the curvature of recent steps. Invariant: between two steps,
  * the whole state is in `stateDict`.
  */
-import { refuseValue } from "../base/checked_input.ts";
+import { refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor } from "../tensor/creation.ts";
 import { cat, stack } from "../tensor/generated_functions.ts";
@@ -89,6 +89,7 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
   override step<L>(closure: () => L): L;
   override step<L>(closure?: () => L): L | undefined;
   override step<L>(closure?: () => L): L | undefined {
+    if (arguments.length > 1) refuseSurplus("step", 1, arguments);
     if (!closure) throw new DynError("Expected a closure that computes the loss for LBFGS but found none");
     const group = this.group, { maxIter, toleranceGrad, toleranceChange } = group;
     const most = group.maxEval ?? Math.floor(maxIter * 5 / 4);
@@ -125,6 +126,7 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
   }
 
   override stateDict(): OptimizerState<LBFGSOptions> {
+    if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
     const [first] = this.group.params, memory = this.memory;
     if (first && memory) {
       const { changes, direction, length, grad, scale } = memory, { dtype, device } = direction;
@@ -145,6 +147,7 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
   }
 
   override loadStateDict(saved: OptimizerState<LBFGSOptions>): void {
+    if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
     super.loadStateDict(saved);
     const [first] = this.group.params, state = first && this.state.get(first);
     this.memory = null;

@@ -1,5 +1,5 @@
 /** Muon, like torch.optim.Muon: momentum whose matrices are orthogonalised before a step. */
-import { checkOneOf } from "../base/checked_input.ts";
+import { checkOneOf, refuseSurplus } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
 import { zerosLike } from "../tensor/generated_functions.ts";
@@ -58,6 +58,7 @@ export class Muon extends PerParameter<MuonOptions> {
   }
 
   override addParamGroup(group: Partial<MuonOptions> & { params: Iterable<Tensor> }): void {
+    if (arguments.length > 1) refuseSurplus("addParamGroup", 1, arguments);
     const params = checkedTensors(group?.params ?? group, "Muon"),
       other = params.find(({ ndim }) => ndim !== 2);
     if (other) {

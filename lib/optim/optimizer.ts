@@ -3,7 +3,7 @@
  * code that reads no values back, so that it can be captured into a graph together with the model.
  */
 import { checkAtLeast } from "../base/checked_numbers.ts";
-import { checkKind, refuseOption, refuseValue, spelling } from "../base/checked_input.ts";
+import { checkKind, refuseOption, refuseSurplus, refuseValue, spelling } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { type Flag, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
@@ -141,6 +141,7 @@ export abstract class Optimizer<H extends object = WithRate> {
   }
 
   addParamGroup(group: Partial<H> & { params: Iterable<Tensor> }): void {
+    if (arguments.length > 1) refuseSurplus("addParamGroup", 1, arguments);
     const params = checkedTensors(group?.params ?? group, "an optimizer");
     for (const param of params) {
       if (!param.isLeaf) {
@@ -165,6 +166,7 @@ export abstract class Optimizer<H extends object = WithRate> {
 
   /** Removes the gradients, or sets them to zero in place if `setToNone` is false. */
   zeroGrad(setToNone: Flag<"setToNone"> = true): void {
+    if (arguments.length > 1) refuseSurplus("zeroGrad", 1, arguments);
     for (const { params } of this.paramGroups) dropGradients(params, setToNone);
   }
 
@@ -193,16 +195,19 @@ export abstract class Optimizer<H extends object = WithRate> {
 
   /** Calls a hook before each step, with the optimizer and the step's arguments. */
   registerStepPreHook(hook: StepPreHook<this>): HookHandle {
+    if (arguments.length > 1) refuseSurplus("registerStepPreHook", 1, arguments);
     return addHook(this.hooked().beforeStep, hook);
   }
 
   /** Calls a hook after each step. */
   registerStepPostHook(hook: StepPostHook<this>): HookHandle {
+    if (arguments.length > 1) refuseSurplus("registerStepPostHook", 1, arguments);
     return addHook(this.hooked().afterStep, hook);
   }
 
   /** Calls a hook before `stateDict` saves. */
   registerStateDictPreHook(hook: OptimizerHook<this>, place: PlaceOfHook = {}): HookHandle {
+    if (arguments.length > 2) refuseSurplus("registerStateDictPreHook", 2, arguments);
     return addHook(this.hooked().beforeWriting, hook, place);
   }
 
@@ -211,6 +216,7 @@ export abstract class Optimizer<H extends object = WithRate> {
     hook: OptimizerStateHook<this, OptimizerState<H>>,
     place: PlaceOfHook = {},
   ): HookHandle {
+    if (arguments.length > 2) refuseSurplus("registerStateDictPostHook", 2, arguments);
     return addHook(this.hooked().afterWriting, hook, place);
   }
 
@@ -219,15 +225,18 @@ export abstract class Optimizer<H extends object = WithRate> {
     hook: OptimizerStateHook<this, OptimizerState<H>>,
     place: PlaceOfHook = {},
   ): HookHandle {
+    if (arguments.length > 2) refuseSurplus("registerLoadStateDictPreHook", 2, arguments);
     return addHook(this.hooked().beforeReading, hook, place);
   }
 
   /** Calls a hook after `loadStateDict` has loaded. */
   registerLoadStateDictPostHook(hook: OptimizerHook<this>, place: PlaceOfHook = {}): HookHandle {
+    if (arguments.length > 2) refuseSurplus("registerLoadStateDictPostHook", 2, arguments);
     return addHook(this.hooked().afterReading, hook, place);
   }
 
   stateDict(): OptimizerState<H> {
+    if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
     for (const hook of this.hooks?.beforeWriting ?? []) hook(this);
     const state = this.written();
     return (this.hooks?.afterWriting ?? []).reduce((known, hook) => hook(this, known) ?? known, state);
@@ -251,6 +260,7 @@ export abstract class Optimizer<H extends object = WithRate> {
   }
 
   loadStateDict(given: OptimizerState<H>): void {
+    if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
     const before = this.hooks?.beforeReading ?? [];
     this.read(before.reduce((known, hook) => hook(this, known) ?? known, given));
     for (const hook of this.hooks?.afterReading ?? []) hook(this);

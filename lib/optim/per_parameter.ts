@@ -2,6 +2,7 @@
  * Optimizers that update each parameter independently. Invariant: every step is the same tensor program, so that one
  * graph serves all steps.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { viewAsReal } from "../tensor/generated_functions.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
@@ -31,6 +32,7 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
   override step<L>(closure: () => L): L;
   override step<L>(closure?: () => L): L | undefined;
   override step<L>(closure?: () => L): L | undefined {
+    if (arguments.length > 1) refuseSurplus("step", 1, arguments);
     const loss = closure && enableGrad(closure);
     noGrad(() => {
       for (const group of this.paramGroups) {

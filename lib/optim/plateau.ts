@@ -3,7 +3,7 @@
  * determines the rates of the optimizer's groups.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { checkKind, checkOneOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
+import { checkKind, checkOneOf, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -22,8 +22,25 @@ export interface PlateauOptions {
   readonly eps?: number;
 }
 
-/** The state of a schedule that follows a metric. */
-export interface PlateauState {
+/** The settings of a schedule that follows a metric. */
+interface PlateauSettings extends Required<Omit<PlateauOptions, "minLr">> {
+  /** The minimum rates, one per group. */
+  readonly minLrs: readonly number[];
+}
+
+const SETTINGS = [
+  "mode",
+  "factor",
+  "patience",
+  "threshold",
+  "thresholdMode",
+  "cooldown",
+  "minLrs",
+  "eps",
+] as const satisfies readonly (keyof PlateauSettings)[];
+
+/** The state of a schedule that follows a metric; settings that it lacks are left as they are. */
+export interface PlateauState extends Partial<PlateauSettings> {
   /** The best metric so far. */
   readonly best: number;
   /** Steps since the last improvement. */
@@ -32,13 +49,28 @@ export interface PlateauState {
   readonly cooldownLeft: number;
   /** Number of steps. */
   readonly lastEpoch: number;
-  /** Its settings; default: those of the schedule. */
-  readonly options?: PlateauOptions;
 }
+
+const PROGRESS = ["best", "badEpochs", "cooldownLeft", "lastEpoch"] as const;
 
 /** Multiplies the rate by `factor` if a metric has not improved for more than `patience` steps. */
 export class ReduceLROnPlateau {
-  options: Required<PlateauOptions>;
+  /** Whether the least metric is the best, or the greatest. */
+  mode: "min" | "max";
+  /** The factor of each change. */
+  factor: number;
+  /** Steps without improvement after which the rate changes. */
+  patience: number;
+  /** The least improvement that counts. */
+  threshold: number;
+  /** Whether the threshold is a share of the best metric, or a difference. */
+  thresholdMode: "rel" | "abs";
+  /** Steps after a change that do not count. */
+  cooldown: number;
+  /** The minimum rates, one per group. */
+  minLrs: readonly number[];
+  /** The least change of a rate. */
+  eps: number;
   best: number;
   badEpochs = 0;
   cooldownLeft = 0;
@@ -53,35 +85,36 @@ export class ReduceLROnPlateau {
   ) {
     const names = ["mode", "factor", "patience", "threshold", "thresholdMode", "cooldown"] as const;
     checkKind(optimizer?.paramGroups, "a list", "paramGroups of the optimizer of ReduceLROnPlateau");
-    this.options = this.checked(
-      trailing<PlateauOptions>("ReduceLROnPlateau", { positional: names, named: ["minLr", "eps"] }, given),
+    const options = trailing<PlateauOptions>(
+      "ReduceLROnPlateau",
+      { positional: names, named: ["minLr", "eps"] },
+      given,
     );
-    this.best = this.options.mode === "min" ? Infinity : -Infinity;
+    const { minLr = 0 } = options;
+    this.mode = options.mode ?? "min";
+    this.factor = options.factor ?? 0.1;
+    this.patience = options.patience ?? 10;
+    this.threshold = options.threshold ?? 1e-4;
+    this.thresholdMode = options.thresholdMode ?? "rel";
+    this.cooldown = options.cooldown ?? 0;
+    this.minLrs = typeof minLr === "number" ? optimizer.paramGroups.map(() => minLr) : minLr;
+    this.eps = options.eps ?? 1e-8;
+    this.check(this);
+    this.best = this.mode === "min" ? Infinity : -Infinity;
   }
 
-  /** Adds defaults to options. Throws DynError for invalid values. */
-  private checked(given: PlateauOptions): Required<PlateauOptions> {
-    const options = {
-      mode: "min",
-      factor: 0.1,
-      patience: 10,
-      threshold: 1e-4,
-      thresholdMode: "rel",
-      cooldown: 0,
-      minLr: 0,
-      eps: 1e-8,
-      ...given,
-    } as const;
-    const { factor, mode, thresholdMode, minLr } = options, { paramGroups } = this.optimizer;
-    if (typeof minLr !== "number" && minLr.length !== paramGroups.length) {
+  /** Throws DynError for invalid settings. */
+  private check({ factor, mode, thresholdMode, minLrs }: PlateauSettings): void {
+    const { paramGroups } = this.optimizer;
+    checkKind(minLrs, "a list", "the minimum rates of ReduceLROnPlateau");
+    if (minLrs.length !== paramGroups.length) {
       throw new DynError(
-        `Expected ${paramGroups.length} minimum rates, one per group, but found ${minLr.length}`,
+        `Expected ${paramGroups.length} minimum rates, one per group, but found ${minLrs.length}`,
       );
     }
     if (!(factor < 1)) throw new DynError(`Expected a factor below 1 but found ${factor}`);
     checkOneOf("mode of ReduceLROnPlateau", mode, ["min", "max"]);
     checkOneOf("thresholdMode of ReduceLROnPlateau", thresholdMode, ["rel", "abs"]);
-    return options;
   }
 
   /** Takes the metric, which may be a 0-d tensor; call it once per epoch. */
@@ -92,7 +125,8 @@ export class ReduceLROnPlateau {
       refuseValue("the number to watch in step(metric)", metric);
     }
     const value = isNumber ? metric : Number(metric.item());
-    const { factor, patience, cooldown, minLr, eps } = this.options;
+    this.check(this);
+    const { factor, patience, cooldown, minLrs, eps } = this;
     this.lastEpoch++;
     if (this.isBetter(value)) {
       this.best = value;
@@ -107,7 +141,7 @@ export class ReduceLROnPlateau {
     if (this.badEpochs <= patience) return;
     // All are computed before the first is set: groups may share a rate that is a tensor
     const rates = this.getLastLr().map((rate, i) => {
-      const next = Math.max(rate * factor, typeof minLr === "number" ? minLr : minLr[i] ?? 0);
+      const next = Math.max(rate * factor, minLrs[i] ?? 0);
       return rate - next > eps ? next : rate;
     });
     this.optimizer.paramGroups.forEach((group, i) => setRate(group, rates[i] ?? group.lr));
@@ -116,7 +150,7 @@ export class ReduceLROnPlateau {
   }
 
   private isBetter(value: number): boolean {
-    const { mode, threshold, thresholdMode } = this.options;
+    const { mode, threshold, thresholdMode } = this;
     if (mode === "min") {
       return value < (thresholdMode === "rel" ? this.best * (1 - threshold) : this.best - threshold);
     }
@@ -130,19 +164,19 @@ export class ReduceLROnPlateau {
 
   /** Returns the state, without the rates, which are part of the optimizer's state. */
   stateDict(): PlateauState {
-    const { best, badEpochs, cooldownLeft, lastEpoch, options } = this;
-    return { best, badEpochs, cooldownLeft, lastEpoch, options: { ...options } };
+    if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
+    const { optimizer: _optimizer, ...state } = this;
+    return state;
   }
 
   /** Restores a state, even one with other settings. Throws DynError if a number is missing. */
   loadStateDict(state: PlateauState): void {
+    if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
     checkKind(state, "an object", "loadStateDict");
-    const options = state.options ? this.checked(state.options) : this.options;
-    for (const name of ["best", "badEpochs", "cooldownLeft", "lastEpoch"] as const) {
-      checkKind(state?.[name], "a number", `${name} of loadStateDict`);
-      this[name] = state[name];
-    }
-    this.options = options;
+    optionsOf("loadStateDict", state, [...PROGRESS, ...SETTINGS]);
+    for (const name of PROGRESS) checkKind(state[name], "a number", `${name} of loadStateDict`);
+    this.check({ ...this, ...state });
+    Object.assign(this, state);
   }
 
   getLastLr(): number[] {
@@ -151,14 +185,8 @@ export class ReduceLROnPlateau {
 
   /** Returns the settings, the state, and the current rates. */
   toString(): string {
-    const { lastEpoch, best, badEpochs, options } = this;
-    return withSettings("ReduceLROnPlateau", {
-      lastEpoch,
-      best,
-      badEpochs,
-      ...options,
-      rates: this.getLastLr(),
-    });
+    const { optimizer: _optimizer, ...settings } = this;
+    return withSettings("ReduceLROnPlateau", { ...settings, rates: this.getLastLr() });
   }
 }
 

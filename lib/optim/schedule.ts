@@ -4,7 +4,7 @@
  * that set rates.
  */
 import { checkAtLeast } from "../base/checked_numbers.ts";
-import { checkKind, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText, withSettings } from "../base/console_text.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -138,6 +138,7 @@ export abstract class LRScheduler {
    * `optimizer.step()`. Throws DynError for a negative epoch.
    */
   step(epoch?: number | null): void {
+    if (arguments.length > 1) refuseSurplus("step", 1, arguments);
     if (epoch === undefined || epoch === null) {
       this.lastEpoch++;
       this.setRates((rate, base, group) => this.nextRate(rate, base, group));
@@ -180,6 +181,7 @@ export abstract class LRScheduler {
 
   /** Returns the state of the schedule. */
   stateDict(): ScheduleState {
+    if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
     const { optimizer: _optimizer, lastEpoch, ...settings } = this;
     return { lastEpoch, ...withoutFunctions(settings), lastLr: this.rates() };
   }
@@ -189,6 +191,7 @@ export abstract class LRScheduler {
    * DynError if it does not match.
    */
   loadStateDict(state: ScheduleState): void {
+    if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
     checkKind(state?.lastEpoch, "a number", "lastEpoch of loadStateDict");
     const { lastEpoch, baseLrs = this.baseLrs, lastLr = this.rates(), ...settings } = state;
     for (const [name, rates] of Object.entries({ baseLrs, lastLr })) {

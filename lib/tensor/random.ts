@@ -60,6 +60,7 @@ export class Generator implements RandomSource {
 
   /** Continues from a state. Throws DynError if it is none. */
   setState(state: GeneratorState): this {
+    if (arguments.length > 1) refuseSurplus("setState", 1, arguments);
     checkKind(state, "an object", "the state of a generator");
     return this.manualSeed(state.seed).setOffset(state.offset);
   }
@@ -71,6 +72,7 @@ export class Generator implements RandomSource {
 
   /** Continues after the given number of calls since its seed was set. Throws DynError for an invalid number. */
   setOffset(offset: number): this {
+    if (arguments.length > 1) refuseSurplus("setOffset", 1, arguments);
     if (!Number.isSafeInteger(offset) || offset < 0) {
       throw new DynError(`Expected a count of random calls as offset but found ${offset}`);
     }
@@ -80,6 +82,7 @@ export class Generator implements RandomSource {
 
   /** Returns a copy, which continues with the same numbers as this generator. */
   cloneState(): Generator {
+    if (arguments.length > 0) refuseSurplus("cloneState", 0, arguments);
     return new Generator().setState(this.state);
   }
 
@@ -94,6 +97,7 @@ export class Generator implements RandomSource {
 
   /** Keys for the next random call. */
   next(): RandomKeys {
+    if (arguments.length > 0) refuseSurplus("next", 0, arguments);
     return keysAt(this.#seed, this.#offset++);
   }
 

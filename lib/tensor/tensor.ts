@@ -186,6 +186,7 @@ export class Tensor {
   /** The size of a dimension. */
   size(dim: number): number;
   size(dim?: number): number | readonly number[] {
+    if (arguments.length > 1) refuseSurplus("size", 1, arguments);
     return dim === undefined ? this.shape : alongDim(this.shape, dim);
   }
 
@@ -194,6 +195,7 @@ export class Tensor {
   /** The stride of a dimension, in elements. */
   stride(dim: number): number;
   stride(dim?: number): number | readonly number[] {
+    if (arguments.length > 1) refuseSurplus("stride", 1, arguments);
     return dim === undefined ? this.strides : alongDim(this.strides, dim);
   }
 
@@ -277,6 +279,7 @@ export class Tensor {
 
   /** Sets whether gradients are recorded for it, in place. Throws unless it is a leaf of a floating type. */
   requiresGrad_(requiresGrad: Flag<"requiresGrad"> = true): this {
+    if (arguments.length > 1) refuseSurplus("requiresGrad_", 1, arguments);
     const value = flagOf("requiresGrad_", "requiresGrad", requiresGrad);
     if (value && !isDifferentiable(this.dtype)) {
       throw new DynError(
@@ -295,6 +298,7 @@ export class Tensor {
 
   /** Makes backward passes store `.grad` although it is not a leaf, as `torch.Tensor.retain_grad`. */
   retainGrad(): void {
+    if (arguments.length > 0) refuseSurplus("retainGrad", 0, arguments);
     if (!this.requiresGrad) {
       throw new DynError("Expected a tensor that requires grad for retainGrad but found one that does not");
     }
@@ -314,6 +318,7 @@ export class Tensor {
 
   /** Calls `hook` with each gradient of this tensor; a returned tensor replaces the gradient. */
   registerHook(hook: TensorHook<Tensor>): HookHandle {
+    if (arguments.length > 1) refuseSurplus("registerHook", 1, arguments);
     if (!this.requiresGrad) {
       throw new DynError("Expected a tensor that requires grad for a hook but found one that does not");
     }
@@ -365,6 +370,7 @@ export class Tensor {
   /** The element, typed by the caller. */
   item<T extends Element>(): T;
   item(): Element {
+    if (arguments.length > 0) refuseSurplus("item", 0, arguments);
     if (this.layout.numel !== 1) {
       throw new DynError(
         `Expected one element for item() but found ${this.layout.numel}, of shape [${this.shape.join(", ")}]`,
@@ -381,6 +387,7 @@ export class Tensor {
   /** The elements, typed by the caller. */
   tolist<T extends NestedElements>(): T;
   tolist(): NestedElements {
+    if (arguments.length > 0) refuseSurplus("tolist", 0, arguments);
     return withRuntimeBuiltins(() => nestedElements(this));
   }
 
@@ -389,6 +396,7 @@ export class Tensor {
    * elements as adjacent real and imaginary parts.
    */
   toTypedArray(): HostArray {
+    if (arguments.length > 0) refuseSurplus("toTypedArray", 0, arguments);
     return withRuntimeBuiltins(() => readElements(this));
   }
 
@@ -438,17 +446,20 @@ export class Tensor {
    * `x[0, 2] = v` and `x.set([[0, 2]], v)` is `x[[0, 2]] = v`. `value` broadcasts.
    */
   set(index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[], value: Tensor | Element): Tensor {
+    if (arguments.length > 2) refuseSurplus("set", 2, arguments);
     const list: readonly IndexArgument<Tensor>[] = isIndexList(index) ? index : [index];
     return dispatch.instance.set(this, list, value);
   }
 
   /** Its elements where the condition holds, those of `other` elsewhere: `torch.where(condition, self, other)`. */
   where(condition: Tensor, other: Tensor | Element): Tensor {
+    if (arguments.length > 2) refuseSurplus("where", 2, arguments);
     return dispatch.instance.where(condition, this, other);
   }
 
   /** A copy on the CPU; itself if it is there already. */
   cpu(): Tensor {
+    if (arguments.length > 0) refuseSurplus("cpu", 0, arguments);
     return dispatch.instance.to(this, ["cpu"]);
   }
 

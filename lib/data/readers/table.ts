@@ -42,6 +42,7 @@ export class Table {
 
   /** Returns the texts of a column. Throws DynError for an unknown name. */
   texts(column: string): string[] {
+    if (arguments.length > 1) refuseSurplus("texts", 1, arguments);
     const at = this.#at(column);
     return this.#rows.map((row) => row[at] ?? "");
   }
@@ -54,6 +55,7 @@ export class Table {
     columns: string | readonly string[] = this.columns,
     options: { readonly dtype?: DType } = {},
   ): Tensor {
+    if (arguments.length > 2) refuseSurplus("tensor", 2, arguments);
     const { dtype = "float32" } = options;
     if (typeof columns === "string") {
       const at = this.#at(columns);

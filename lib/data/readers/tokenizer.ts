@@ -41,6 +41,7 @@ export class Tokenizer {
 
   /** Returns the tokens of a text. */
   encode(text: string, options: EncodeOptions = {}): number[] {
+    if (arguments.length > 2) refuseSurplus("encode", 2, arguments);
     const { addSpecialTokens = true } = optionsOf("encode", options, ["addSpecialTokens"]);
     const { ids }: { ids?: unknown } = Object(
       this.#call("encode", [text, { add_special_tokens: addSpecialTokens }]),
@@ -50,6 +51,7 @@ export class Tokenizer {
 
   /** Returns several texts as int64 [texts, longest], with a mask that is 1 for text and 0 for padding. */
   batch(texts: readonly string[], options: BatchOptions = {}): { inputIds: Tensor; attentionMask: Tensor } {
+    if (arguments.length > 2) refuseSurplus("batch", 2, arguments);
     const { padding = 0, maxLength = Infinity, ...encoding } = options;
     const ids = texts.map((text) => this.encode(text, encoding).slice(0, maxLength));
     const width = Math.max(0, ...ids.map(({ length }) => length));
@@ -64,6 +66,7 @@ export class Tokenizer {
 
   /** Returns the text of tokens. */
   decode(ids: readonly number[] | Tensor, { skipSpecialTokens = false } = {}): string {
+    if (arguments.length > 2) refuseSurplus("decode", 2, arguments);
     const numbers = Array.from(isTensor(ids) ? ids.toTypedArray() : ids, Number);
     return String(this.#call("decode", [numbers, { skip_special_tokens: skipSpecialTokens }]));
   }

@@ -142,7 +142,7 @@ function moduleHtml(module: Module, name = ""): string {
   const own = module.namedParameters("", false).map(([key, { shape, dtype }]) =>
     `<div style="padding-left:1.4em;opacity:.8">${escapeHtml(key)}: ${dtype} [${shape.join(", ")}]</div>`
   );
-  const children = module.namedChildren().map(([key, child]) => moduleHtml(child, key));
+  const children = module.memberModules().map(([key, child]) => moduleHtml(child, key));
   const count = module.parameters().reduce((sum, parameter) => sum + parameter.numel(), 0);
   const head = `${name === "" ? "" : `${name}: `}${module.constructor.name}(${module.extraRepr()})`;
   return `<details style="font:12px monospace;padding-left:1em"${name === "" ? " open" : ""}><summary>${

@@ -2,7 +2,7 @@
  * Sums of events by name, and their table, like `torch.autograd.profiler_util.EventList`. Invariant: an event inside
  * one of the same name and kind counts once in totals.
  */
-import { checkOneOf, checkOptions } from "../../base/checked_input.ts";
+import { checkOneOf, checkOptions, refuseSurplus } from "../../base/checked_input.ts";
 import { invariant } from "../../base/errors.ts";
 import type { EventKind, ProfileEvent } from "./events.ts";
 import { type MachineLimits, machineLimits, shareOfLimit } from "./limits.ts";
@@ -100,6 +100,7 @@ export class KeyAverages extends Array<KeyAverage> {
    * caches can exceed 100 %. Throws DynError for a column that does not exist.
    */
   table(options: TableOptions = {}): string {
+    if (arguments.length > 1) refuseSurplus("table", 1, arguments);
     checkOptions("table", {
       sortBy: ["string"],
       rowLimit: ["number"],

@@ -63,6 +63,7 @@ export class Profile {
 
   /** Ends a step of the program; later events belong to the next one. */
   step(): void {
+    if (arguments.length > 0) refuseSurplus("step", 0, arguments);
     const former = this.#action;
     if (this.#options.schedule && former !== "none") {
       this.#collector.step(`ProfilerStep#${this.#step}`, this.#stepStart);
@@ -94,16 +95,19 @@ export class Profile {
 
   /** Returns the events of the last cycle, in order of their start. Throws DynError if nothing was recorded. */
   events(): readonly ProfileEvent[] {
+    if (arguments.length > 0) refuseSurplus("events", 0, arguments);
     return this.#recorded.events;
   }
 
   /** Returns the memory in use, a sample for each change. Throws DynError if nothing was recorded. */
   memoryTimeline(): readonly MemorySample[] {
+    if (arguments.length > 0) refuseSurplus("memoryTimeline", 0, arguments);
     return this.#recorded.memory;
   }
 
   /** Returns the events summed by name. Throws DynError if nothing was recorded. */
   keyAverages(): KeyAverages {
+    if (arguments.length > 0) refuseSurplus("keyAverages", 0, arguments);
     return new KeyAverages(this.#recorded.events);
   }
 
@@ -112,6 +116,7 @@ export class Profile {
    * one for the kernels of each device, one for its memory. Throws DynError if nothing was recorded.
    */
   exportChromeTrace(path: string): void {
+    if (arguments.length > 1) refuseSurplus("exportChromeTrace", 1, arguments);
     Deno.writeTextFileSync(path, chromeTrace(this.#recorded));
   }
 

@@ -139,6 +139,7 @@ export class Writer {
     globalStep?: number,
     options: ImageOptions = {},
   ): void {
+    if (arguments.length > 4) refuseSurplus("addImage", 4, arguments);
     const { dataformats = "CHW" } = optionsOf("addImage", options, ["dataformats"]);
     const { width, height, channels, data } = pixelsOf(image, dataformats);
     const png = encodePng({ width, height, channels, data });
@@ -153,6 +154,7 @@ export class Writer {
 
   /** Adds histograms of all parameters of a module, as `weights/name`, and of their gradients, as `gradients/name`. */
   addParameters(module: Module, globalStep?: number): void {
+    if (arguments.length > 2) refuseSurplus("addParameters", 2, arguments);
     for (const [name, parameter] of module.namedParameters()) {
       this.addHistogram(`weights/${name}`, parameter, globalStep);
       if (parameter.grad) this.addHistogram(`gradients/${name}`, parameter.grad, globalStep);
@@ -168,6 +170,7 @@ export class Writer {
     metrics: Readonly<Record<string, number | Tensor>>,
     runName: string = String(Date.now() / 1000),
   ): void {
+    if (arguments.length > 3) refuseSurplus("addHparams", 3, arguments);
     checkKind(hparams, "an object", "hyperparameters by name");
     checkKind(metrics, "an object", "metrics by name");
     const contents = hparamContents(hparams, Object.keys(metrics));
@@ -201,6 +204,7 @@ export class Writer {
 
   /** Writes buffered values. Throws the system's error if that fails; unwritten values are kept for the next call. */
   flush(): void {
+    if (arguments.length > 0) refuseSurplus("flush", 0, arguments);
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#lastWrite = performance.now();
@@ -216,6 +220,7 @@ export class Writer {
 
   /** Writes buffered values and closes the file. */
   close(): void {
+    if (arguments.length > 0) refuseSurplus("close", 0, arguments);
     if (this.#closed) return;
     this.flush();
     this.#closed = true;

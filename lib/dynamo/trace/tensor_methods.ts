@@ -107,6 +107,21 @@ const METHODS: Readonly<Record<string, Method>> = {
   toString: (() => breakGraph("tensorItem", "toString()")) satisfies Method,
 };
 
+/** The numbers of arguments of methods that refuse more. */
+const MOST_ARGUMENTS: Readonly<Record<string, number>> = {
+  size: 1,
+  stride: 1,
+  item: 0,
+  cpu: 0,
+  where: 2,
+  set: 2,
+  requiresGrad_: 1,
+  retainGrad: 0,
+  registerHook: 1,
+  tolist: 0,
+  toTypedArray: 0,
+};
+
 /** An entry of the list of sizes or strides, or the list itself: the same object each time. */
 function alongDim(
   m: Interpreter,
@@ -232,12 +247,16 @@ export function tensorMethodModels(): Map<object, BuiltinModel> {
     if (typeof value !== "function" || key === "constructor" || WRITTEN_OUT.has(key)) continue;
     const name = String(key);
     const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
+    const most = Object.hasOwn(MOST_ARGUMENTS, name) ? MOST_ARGUMENTS[name] : undefined;
     const target = findTarget(name), isOfLayout = LAYOUT_METHODS.has(name);
     models.set(value, (m, request) => {
       const { self, args } = request;
       if (self.kind !== "tensor") {
         if (self.kind === "object") refuseOpaque(self);
         return breakGraph("throws", `${name} of a value that is not a tensor`);
+      }
+      if (most !== undefined && args.slice(most).some((each) => each !== UNDEFINED)) {
+        return breakGraph("throws", `surplus arguments of ${name}`);
       }
       if (method) return method(m, self, args, request);
       if (isOfLayout && args.length === 0) return ofLayout(m, self, name);

@@ -50,6 +50,7 @@ export class ParametrizationList extends Module {
 
   /** Appends a parametrization to the chain. */
   append(next: Parametrization): void {
+    if (arguments.length > 1) refuseSurplus("append", 1, arguments);
     this[this.length] = next;
     this.length++;
   }
@@ -78,6 +79,7 @@ export class ParametrizationList extends Module {
 
   /** Sets the originals such that the result is `value`. Throws DynError if a parametrization has no rightInverse. */
   assign(value: Tensor): void {
+    if (arguments.length > 1) refuseSurplus("assign", 1, arguments);
     noGrad(() => {
       let wanted: Tensor | readonly Tensor[] = value;
       for (let i = this.length - 1; i >= 0; i--) {

@@ -39,6 +39,7 @@ export abstract class BasePruningMethod {
    * Prunes a tensor of a module. Throws DynError if the module has no such tensor, or the scores have another shape.
    */
   apply<M extends Module>(module: M, name: string, options: PruningOptions = {}): M {
+    if (arguments.length > 3) refuseSurplus("apply", 3, arguments);
     const { importanceScores = null } = optionsOf(this.constructor.name, options, ["importanceScores"]);
     const { original, mask, isNew } = stateOf(module, name);
     const scores = importanceScores ?? original.mul(mask);
@@ -56,6 +57,7 @@ export abstract class BasePruningMethod {
 
   /** The mask so far, extended by this method's selection among the rest. */
   combined(t: Tensor, mask: Tensor): Tensor {
+    if (arguments.length > 2) refuseSurplus("combined", 2, arguments);
     switch (this.pruningType) {
       case "global":
         return this.computeMask(t, mask);
