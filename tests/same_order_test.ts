@@ -56,6 +56,8 @@ const REDUCED: Readonly<Record<string, (x: Tensor, dims: readonly number[]) => r
 const OTHERS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   "windows of 3 by 2": (x) => F.avgPool2d(x.unsqueeze(0), 3, 2),
   "windows beyond the edges": (x) => F.avgPool2d(x.unsqueeze(0), 3, 2, 1),
+  "windows as wide as rows": (x) => F.avgPool2d(x.unsqueeze(0), [2, x.shape[2] ?? 1], 1),
+  "windows of even width beyond the edges": (x) => F.avgPool2d(x.unsqueeze(0), [3, 6], 1, [1, 3]),
   "windows of a row": (x) => F.avgPool1d(x, 3),
   "windows of any size": (x) => F.adaptiveAvgPool2d(x.unsqueeze(0), 2),
   "running sums": (x) => x.cumsum(1),

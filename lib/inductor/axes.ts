@@ -120,10 +120,14 @@ export function replaceIn(d: Dim, replacement: Replacement): Dim {
   return replacement.size === 0 ? d : substitute(d, (s) => replacement.get(s) ?? s);
 }
 
-/** Joins neighbouring axes that every index walks as one; returns the new axes and each old one in terms of them. */
+/**
+ * Joins neighbouring axes that every index walks as one; returns the new axes and each old one in terms of them.
+ * `areEqual` compares strides.
+ */
 export function joinAxes(
   axes: readonly Axis[],
   indices: ReadonlySet<Dim>,
+  areEqual: (a: Dim, b: Dim) => boolean = Object.is,
 ): { axes: readonly Axis[]; replacement: Replacement } {
   const left = [...axes];
   let current = new Set(indices);
@@ -131,7 +135,7 @@ export function joinAxes(
   for (let d = left.length - 2; d >= 0; d--) {
     const outer = left[d], inner = left[d + 1];
     if (!outer || !inner) continue;
-    if (![...current].every((index) => walkedAsOne(index, outer, inner))) continue;
+    if (![...current].every((index) => walkedAsOne(index, [outer, inner], areEqual))) continue;
     const { node } = inner.symbol;
     const joined = newAxis(mul(outer.size, inner.size), node.kind === "symbol" ? node.name : "i");
     const step: Replacement = new Map([
@@ -146,9 +150,13 @@ export function joinAxes(
   return { axes: left, replacement };
 }
 
-function walkedAsOne(index: Dim, outer: Axis, inner: Axis): boolean {
+function walkedAsOne(
+  index: Dim,
+  [outer, inner]: readonly [Axis, Axis],
+  areEqual: (a: Dim, b: Dim) => boolean,
+): boolean {
   const a = coefficientOf(index, outer.symbol), b = coefficientOf(index, inner.symbol);
-  return a !== undefined && b !== undefined && a === mul(b, inner.size);
+  return a !== undefined && b !== undefined && areEqual(a, mul(b, inner.size));
 }
 
 /**

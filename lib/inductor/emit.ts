@@ -11,7 +11,9 @@ import { type BufferOperand, flatIndex, Recorder, type Value, ValueIds } from ".
 import type { Dim } from "../sym/expr.ts";
 import { cutAxes, joinAxes, replaceIn, type Replacement } from "./axes.ts";
 import { type Computation, contribution } from "./computation.ts";
+import { isSettledEqual } from "../sym/decide.ts";
 import { removeDead } from "../loops/dead_code.ts";
+import { addsFloats } from "./first_found.ts";
 import { type Group, type Member, rebased } from "./group.ts";
 import { chooseOrder, type Tiling } from "./loop_order.ts";
 import { kernelOfRows, regionKernels } from "./region_kernels.ts";
@@ -78,7 +80,9 @@ function arrange(group: Group, tiling: Tiling) {
   const order = chooseOrder({ ...group, members, outer: cutOuter.axes, inner: cutInner.axes }, tiling);
   const outer = joinAxes(order.outer, indicesOf(members, order.tiles));
   const before = then(order.tiles, outer.replacement);
-  const inner = joinAxes(order.inner, indicesOf(members, before));
+  // Sums over joined axes have no partial sums
+  const areEqual = members.some(addsFloats) ? isSettledEqual : undefined;
+  const inner = joinAxes(order.inner, indicesOf(members, before), areEqual);
   return { order, outer, inner, replacement: then(cut, then(before, inner.replacement)) };
 }
 

@@ -6,7 +6,7 @@ import { invariant } from "../base/errors.ts";
 import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { add, type Dim, divideDims, freeSymbols, mul, product } from "../sym/expr.ts";
-import { hintOf, isPreferred } from "../sym/decide.ts";
+import { hintOf, isPreferred, isSettledEqual } from "../sym/decide.ts";
 import { joinAxes, type Replacement } from "./axes.ts";
 import { newAxis } from "./computation.ts";
 import { addsFloats, findsFirst, orderedInner } from "./first_found.ts";
@@ -111,6 +111,10 @@ export function chooseOrder(whole: Group, tiling: Tiling): LoopOrder {
   const group = within.length > 0 ? { ...whole, members: within } : whole;
   const accesses = accessesOf(group, true), work = workOf(group);
   const isAtMost = comparison(group);
+  if (group.members.some(addsFloats)) {
+    // Loops of one step are no loops, and then others are the cheaper ones
+    for (const { size } of [...group.outer, ...group.inner]) isSettledEqual(size, 1);
+  }
   const isOrdered = group.members.some(findsFirst), outer = byStride(group.outer, { accesses, isAtMost });
   const inner = isOrdered ? orderedInner(group) : byStride(group.inner, { accesses, isAtMost });
   invariant(inner, "Expected an order of loops that finds the first of equal extremes");

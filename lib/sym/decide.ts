@@ -64,6 +64,18 @@ export function isPreferred(a: Dim, b: Dim): boolean {
   return outcome;
 }
 
+/**
+ * Returns whether a = b in every call, where programs for calls in which it is so would be others. A decider whose
+ * calls must all run the program that each would have alone makes constants of sizes that are equal by chance.
+ */
+export function isSettledEqual(a: Dim, b: Dim): boolean {
+  if (a === b) return true;
+  const difference = sub(a, b), proven = provable("eq", difference);
+  if (proven !== undefined) return proven;
+  if (!isUnbacked(difference)) deciderIn(difference).prefer?.("eq", [a, b], hintOf(difference) === 0);
+  return false;
+}
+
 /** a = b without a guard: true or false if provable, undefined if it depends on a symbol. */
 export function provablyEqual(a: Dim, b: Dim): boolean | undefined {
   return provable("eq", sub(a, b));

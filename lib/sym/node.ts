@@ -27,7 +27,7 @@ export interface Decider {
   assume(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void;
   /**
    * Records the answer to a question that chose between equivalent programs. Absent: calls with another answer may run
-   * the program that was chosen.
+   * the program that was chosen. Equal sizes may be made constants, for which it throws so that the trace starts again.
    */
   prefer?(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void;
 }

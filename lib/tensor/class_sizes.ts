@@ -7,7 +7,17 @@ import { InternalError } from "../base/errors.ts";
 import { contiguousStrides } from "../graph/meta.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { ArgsOf, ParamKind, Params } from "../ops/params.ts";
-import { type Decider, type Dim, evaluate, mul, type Relation, sub, type Sym, symbol } from "../sym/expr.ts";
+import {
+  type Decider,
+  type Dim,
+  evaluate,
+  freeSymbols,
+  mul,
+  type Relation,
+  sub,
+  type Sym,
+  symbol,
+} from "../sym/expr.ts";
 import { Symbols } from "../sym/stored/symbols.ts";
 import type { Layout } from "./layout.ts";
 import { constantKey, type LoadedNumber, type OpEntry, type TensorArgs, tensorsOf } from "./plan.ts";
@@ -125,10 +135,20 @@ export interface Assumption {
   readonly outcome: boolean;
 }
 
+/** Thrown where sizes are equal by chance: a program of such calls alone has loops in another order. */
+export class EqualByChance extends Error {
+  override readonly name = "EqualByChance";
+
+  constructor(readonly symbols: readonly Sym[]) {
+    super("Sizes are equal by chance");
+  }
+}
+
 /** The symbols of a class, and the answers about them that its program assumes. */
 export class ClassSizes implements Decider {
   readonly #places = new Map<Sym, number>();
-  readonly #assumptions: Assumption[] = [];
+  #assumptions: Assumption[] = [];
+  #constants: Assumption[] = [];
 
   readonly #dims = new Map<number, Dim>();
 
@@ -174,8 +194,21 @@ export class ClassSizes implements Decider {
   }
 
   /** Assumes the answer, so that results do not depend on which call of the class came first. */
-  prefer(...question: Parameters<Decider["assume"]>): void {
-    this.assume(...question);
+  prefer(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void {
+    if (relation === "eq" && outcome) throw new EqualByChance([...freeSymbols(sub(...sides))]);
+    this.assume(relation, sides, outcome);
+  }
+
+  /** Makes constants of symbols and forgets what was assumed: the trace starts again. */
+  fix(symbols: readonly Sym[]): void {
+    const fixed = new Set<Dim>(symbols);
+    for (const [value, size] of this.#dims) {
+      if (freeSymbols(size).values().some((each) => fixed.has(each))) this.#dims.delete(value);
+    }
+    for (const each of symbols) {
+      this.#constants.push({ relation: "eq", difference: sub(each, this.hintOf(each)), outcome: true });
+    }
+    this.#assumptions = [...this.#constants];
   }
 
   /**

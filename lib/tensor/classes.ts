@@ -18,7 +18,7 @@ import { costsOf } from "../loops/metrics.ts";
 import { printProgram } from "../loops/print.ts";
 import type { Dim } from "../sym/expr.ts";
 import { graphOf } from "./class_graph.ts";
-import { type ClassCall, classOf, ClassSizes, isFresh } from "./class_sizes.ts";
+import { type ClassCall, classOf, ClassSizes, EqualByChance, isFresh } from "./class_sizes.ts";
 import {
   cacheClasses,
   type CachedClass,
@@ -323,12 +323,26 @@ function compileCall(
   { device, sizes }: { readonly device: DeviceName; readonly sizes: ClassSizes },
 ): CompiledCall | "op by op" | undefined {
   const straight = pointwiseProgram({ ...request, sizes });
-  if (!straight) return compileGraphOf(request, { device, sizes });
+  if (!straight) return compileSettled(request, { device, sizes });
   const { program, sizes: programSizes, reads, result } = straight;
   return { program, programSizes, reads, results: [result], answers: [] };
 }
 
-/** The same with the graph compiler. */
+/** The same with the graph compiler, after sizes that are equal by chance became constants. */
+function compileSettled(
+  request: ClassRequest,
+  at: { readonly device: DeviceName; readonly sizes: ClassSizes },
+): ReturnType<typeof compileGraphOf> {
+  for (;;) {
+    try {
+      return compileGraphOf(request, at);
+    } catch (thrown) {
+      if (!(thrown instanceof EqualByChance)) throw thrown;
+      at.sizes.fix(thrown.symbols);
+    }
+  }
+}
+
 function compileGraphOf(
   { entry, args, numbers }: ClassRequest,
   { device, sizes }: { readonly device: DeviceName; readonly sizes: ClassSizes },
