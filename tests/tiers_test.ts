@@ -22,8 +22,19 @@ import { testInTurn } from "./support/costly_tests.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+interface End {
+  /** Seconds that the compiler has. */
+  readonly limit?: number;
+  /** Whether the program waits for the compiler. */
+  readonly end?: "settled" | "soon";
+}
+
 /** Runs faults/background.ts with a compiler of some mode. */
-async function background(folder: string, mode: string, seconds = 60): Promise<Outcome> {
+async function background(
+  folder: string,
+  mode: string,
+  { limit = 60, end = "settled" }: End = {},
+): Promise<Outcome> {
   const compiler = join(folder, "compiler");
   // A compiler file that changed would be another compiler to the cache.
   const options = { createNew: true, mode: 0o755 };
@@ -38,7 +49,7 @@ async function background(folder: string, mode: string, seconds = 60): Promise<O
     DYN_ERROR_ON_FALLBACK: "0",
     DYN_LOGS: "tiers",
   };
-  const script = [here("faults/background.ts"), folder, mode, String(seconds)];
+  const script = [here("faults/background.ts"), folder, mode, String(limit), end];
   const args = ["run", "-A", "--no-check", "--config", here("../deno.json"), ...script];
   return await runProgram(Deno.execPath(), args, { env });
 }
@@ -74,7 +85,7 @@ test("a graph answers through WebAssembly and goes over to native code with the 
   assertMatch(cold.stderr, /^\[tiers\] inference: native code after .* s, \d+ calls$/m);
   assertEquals(leftovers(folder), []);
   // The next process finds the code when it is called again.
-  const warm = await background(folder, "killed", 0);
+  const warm = await background(folder, "killed");
   assertEquals([told(warm).last, told(warm).tiers], [first, { wasm_first: 1, native_at_once: 1 }]);
 });
 
@@ -88,7 +99,7 @@ test("no call waits for a compiler that nobody has tried before", async (folder)
 
 test("a compiler that fails in the background leaves the graph on WebAssembly, said once", async (folder) => {
   for (const [mode, kind] of [["killed", "killed"], ["rejects", "rejected"], ["hangs", "timeout"]] as const) {
-    const { code, stdout, stderr } = await background(folder, mode, 1);
+    const { code, stdout, stderr } = await background(folder, mode, { limit: mode === "hangs" ? 4 : 60 });
     assertEquals(code, 0, stderr);
     const { first, last, tiers, fallback } = told({ code, stdout, stderr });
     assertEquals([last, tiers, fallback], [first, { wasm_first: 1 }, { [kind]: 1 }], mode);
@@ -99,7 +110,7 @@ test("a compiler that fails in the background leaves the graph on WebAssembly, s
 
 test("a process that ends during a compilation leaves nothing of it", async (folder) => {
   // The compiler has a minute and uses all of it; the program is done after half a second.
-  const ended = await background(folder, "hangs", 0);
+  const ended = await background(folder, "hangs", { end: "soon" });
   assertEquals(
     [ended.code, told(ended).tiers, told(ended).fallback],
     [0, { wasm_first: 1 }, {}],
