@@ -72,7 +72,7 @@ export function isSettledEqual(a: Dim, b: Dim): boolean {
   if (a === b) return true;
   const difference = sub(a, b), proven = provable("eq", difference);
   if (proven !== undefined) return proven;
-  if (!isUnbacked(difference)) deciderIn(difference).prefer?.("eq", [a, b], hintOf(difference) === 0);
+  if (isOfSizes(difference)) deciderIn(difference).prefer?.("eq", [a, b], hintOf(difference) === 0);
   return false;
 }
 
@@ -88,10 +88,12 @@ export function hintOf(d: Dim): number {
 
 /** A size as text, for messages: its value in the traced call; an expression if it is not known before the call. */
 export function sizeText(d: Dim): string {
-  const isKnown = freeSymbols(d).values().every(({ node }) =>
-    node.kind === "symbol" && node.role.kind === "size"
-  );
-  return isKnown ? `${hintOf(d)}` : print(d);
+  return isOfSizes(d) ? `${hintOf(d)}` : print(d);
+}
+
+/** Returns whether all symbols of an expression are sizes that are known before a call. */
+function isOfSizes(d: Dim): boolean {
+  return freeSymbols(d).values().every(({ node }) => node.kind === "symbol" && node.role.kind === "size");
 }
 
 /** Substitutes known facts into a size: a number if the guards leave only one. Records nothing. */

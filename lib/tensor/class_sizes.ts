@@ -148,7 +148,7 @@ export class EqualByChance extends Error {
 export class ClassSizes implements Decider {
   readonly #places = new Map<Sym, number>();
   #assumptions: Assumption[] = [];
-  #constants: Assumption[] = [];
+  readonly #constants: Assumption[] = [];
 
   readonly #dims = new Map<number, Dim>();
 
