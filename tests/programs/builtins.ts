@@ -231,4 +231,52 @@ export const builtins: Corpus = {
     });
     see(await f(v(1)), await f(v(2)), counted.counts);
   },
+  "classes of iterators that builtins return"({ compile, see }) {
+    const tag = (value: unknown): unknown => Object.prototype.toString.call(value);
+    const f = compile((x: Tensor, text: string) => [
+      x.add(1),
+      tag(text.matchAll(/./g)),
+      tag(new URLSearchParams(text).entries()),
+      tag(new Intl.Segmenter().segment(text)[Symbol.iterator]()),
+      Object.getPrototypeOf(text.matchAll(/./g)) === Object.getPrototypeOf([].values()),
+      Object.getPrototypeOf(new URLSearchParams(text).keys()) === Object.getPrototypeOf([].values()),
+      [...`${text.matchAll(/./g)}`].length,
+      [text.matchAll(/./g).next().value?.[0], new URLSearchParams(text).values().next().value],
+    ]);
+    see(f(v(1), "a=1"), f(v(2), "b=2"));
+  },
+  "methods of iterators that are called with iterators of other classes"({ compile, see }) {
+    const uses: readonly (() => unknown)[] = [
+      () => Reflect.apply([1].values().next, "ab".matchAll(/./g), []),
+      () => Reflect.apply("ab".matchAll(/./g).next, [1].values(), []),
+      () => Reflect.apply([1].values().next, new Map([[1, 2]]).keys(), []),
+      () => Reflect.apply(new Set([1]).values().next, new Map([[1, 2]]).keys(), []),
+      () => Reflect.apply("ab"[Symbol.iterator]().next, ["a"].values(), []),
+      () => Reflect.apply(new URLSearchParams("a").keys().next, ["a"].values(), []),
+      () => Reflect.apply(doubled().next, [1].values().map((e) => e), []),
+      () => Reflect.apply(doubled().return, [1].values().take(1), [3]),
+      () => Reflect.apply([1].values().drop(0).next, doubled(), []),
+      () => Reflect.apply([1].values().map((e) => e).next, [1].values().filter(() => true), []),
+    ];
+    function* doubled() {
+      yield 2;
+    }
+    for (const use of uses) {
+      const f = compile((x: Tensor) => [x.add(1), errors(use)]);
+      see(f(v(1)), f(v(2)));
+    }
+  },
+  "parameters of a URL that change while they are iterated"({ compile, see }) {
+    const f = compile((x: Tensor, more: string) => {
+      const given = new URLSearchParams("a=1&b=2&c=3"), keys: string[] = [];
+      for (const key of given.keys()) {
+        keys.push(key);
+        given.delete(key);
+      }
+      const values = given.values(), first = values.next().value;
+      given.append(more, "4");
+      return [x.add(1), keys, first, [...values], [...given], String(given)];
+    });
+    see(f(v(1), "d"), f(v(2), "e"));
+  },
 };

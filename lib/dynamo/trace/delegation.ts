@@ -35,7 +35,7 @@ interface Delegation {
 function handOn(m: Interpreter, frame: Frame, delegation: Delegation): void {
   const { iterator, next, mode, value } = delegation;
   frame.received = null;
-  if (mode === "next" && iterator.exotic.kind === "listIterator" && isListNext(next)) {
+  if (mode === "next" && isListNext(iterator, next)) {
     const item = nextOfList(m, iterator);
     return item === null ? finish(m, frame, delegation, UNDEFINED) : m.suspend(item);
   }

@@ -66,7 +66,7 @@ export function executeIteratorNext(step: Step, instruction: InstructionOf<"iter
     return step.next();
   }
   const iterator = step.get(instruction.iterator), method = step.get(instruction.next);
-  if (iterator.kind === "object" && iterator.exotic.kind === "listIterator" && isListNext(method)) {
+  if (iterator.kind === "object" && isListNext(iterator, method)) {
     const item = nextOfList(m, iterator);
     frame.registers[instruction.done] = constant(item === null);
     frame.registers[instruction.value] = item ?? UNDEFINED;

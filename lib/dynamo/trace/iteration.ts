@@ -28,10 +28,27 @@ import { isWithin, numbersObject } from "./memory.ts";
 import { elementOf } from "./typed_elements.ts";
 import { truthOf } from "./operators.ts";
 
-const ARRAY_ITERATOR: object = Object.getPrototypeOf([][Symbol.iterator]());
-const MAP_ITERATOR: object = Object.getPrototypeOf(new Map()[Symbol.iterator]());
-const SET_ITERATOR: object = Object.getPrototypeOf(new Set()[Symbol.iterator]());
-const STRING_ITERATOR: object = Object.getPrototypeOf(""[Symbol.iterator]());
+/** A class of builtin iterators. */
+export interface IteratorClass {
+  readonly prototype: object;
+  /** Its method `next`, which refuses iterators of other classes. */
+  readonly advance: unknown;
+}
+
+/** The class of an iterator that no program has changed. */
+export function iteratorClass(iterator: object): IteratorClass {
+  const prototype: object = Object.getPrototypeOf(iterator);
+  return { prototype, advance: Reflect.get(prototype, "next") };
+}
+
+const OF_ARRAYS = iteratorClass([][Symbol.iterator]());
+const OF_MAPS = iteratorClass(new Map()[Symbol.iterator]());
+const OF_SETS = iteratorClass(new Set()[Symbol.iterator]());
+const OF_TEXTS = iteratorClass(""[Symbol.iterator]());
+/** Iterators of the matches of a regular expression. */
+export const OF_MATCHES: IteratorClass = iteratorClass("".matchAll(/./g));
+/** Iterators of the parameters of a URL. */
+export const OF_PARAMETERS: IteratorClass = iteratorClass(new URLSearchParams().keys());
 
 /** The method by which iterators return themselves. */
 const ITSELF: unknown = Reflect.get(
@@ -43,25 +60,41 @@ const TYPED_VALUES: unknown = Int8Array.prototype[Symbol.iterator];
 
 /** The `next` functions of builtin iterators. */
 export const LIST_NEXTS: ReadonlySet<unknown> = new Set(
-  [ARRAY_ITERATOR, MAP_ITERATOR, SET_ITERATOR, STRING_ITERATOR].map((p) => Reflect.get(p, "next")),
+  [OF_ARRAYS, OF_MAPS, OF_SETS, OF_TEXTS, OF_MATCHES, OF_PARAMETERS].map(({ advance }) => advance),
 );
 
-/** An iterator over an array, arguments, a Map, a Set or a string. */
-export function listIterator(m: Interpreter, over: Value, what: "keys" | "values" | "entries"): ObjectValue {
-  let prototype = STRING_ITERATOR;
-  if (over.kind === "object") {
-    if (over.arguments || over.exotic.kind === "bytes") prototype = ARRAY_ITERATOR;
-    else if (over.exotic.kind === "array") {
-      elementsOf(m, over);
-      prototype = ARRAY_ITERATOR;
-    } else {
-      entriesOf(m, over);
-      prototype = over.exotic.kind === "map" ? MAP_ITERATOR : SET_ITERATOR;
-    }
+/** The class of the iterators of a value, which is asked for its contents. */
+function listClass(m: Interpreter, over: Value): IteratorClass {
+  if (over.kind !== "object") return OF_TEXTS;
+  if (over.arguments || over.exotic.kind === "bytes") return OF_ARRAYS;
+  if (over.exotic.kind === "array") {
+    elementsOf(m, over);
+    return OF_ARRAYS;
   }
+  entriesOf(m, over);
+  return over.exotic.kind === "map" ? OF_MAPS : OF_SETS;
+}
+
+/** An iterator over an array, arguments, a Map, a Set or a string, of its class or of another. */
+export function listIterator(
+  m: Interpreter,
+  over: Value,
+  what: "keys" | "values" | "entries",
+  of: IteratorClass = listClass(m, over),
+): ObjectValue {
   const iterator = new ObjectValue(
-    { kind: "listIterator", over, what, index: 0, rest: null, done: false, isOfLoop: false, madeAt: m.steps },
-    builtinPrototype(m, prototype, "Iterator"),
+    {
+      kind: "listIterator",
+      over,
+      what,
+      advance: of.advance,
+      index: 0,
+      rest: null,
+      done: false,
+      isOfLoop: false,
+      madeAt: m.steps,
+    },
+    builtinPrototype(m, of.prototype, "Iterator"),
     null,
     null,
   );
@@ -110,6 +143,16 @@ function itemAt(m: Interpreter, exotic: ListIteratorExotic): Value | null {
     if (what === "keys") return constant(index);
     const value = elementAt(m, over, index);
     return what === "values" ? value : pair(constant(index), value);
+  }
+  if (over.exotic.kind === "native") {
+    invariant(over.exotic.made instanceof URLSearchParams, "Expected parameters of a URL");
+    // Whatever has been added and deleted meanwhile counts
+    const [entry] = over.exotic.made.entries().drop(index);
+    if (!entry) return null;
+    const [key, value] = entry;
+    return what === "entries"
+      ? pair(constant(key), constant(value))
+      : constant(what === "keys" ? key : value);
   }
   exotic.rest ??= entriesOf(m, over).values().drop(index);
   const { value: entry } = exotic.rest.next();
@@ -180,7 +223,7 @@ export function nextMethod(m: Interpreter, iterator: ObjectValue): Value {
 /** Items of an iterable that can be read without running code of the program; null otherwise. */
 function listItems(m: Interpreter, source: Value): Value[] | null {
   const iterator = builtinIterator(m, source);
-  if (!iterator || iterator.exotic.kind !== "listIterator" || !isListNext(nextMethod(m, iterator))) {
+  if (!iterator || !isListNext(iterator, nextMethod(m, iterator))) {
     return null;
   }
   const items: Value[] = [];
@@ -211,7 +254,7 @@ export function drain(
   const items: Value[] = [];
   const step = () => {
     // Ordinary list iterators yield everything without a frame.
-    while (iterator.kind === "object" && iterator.exotic.kind === "listIterator" && isListNext(next)) {
+    while (iterator.kind === "object" && isListNext(iterator, next)) {
       const item = nextOfList(m, iterator);
       if (item === null) return then(items);
       items.push(item);
@@ -235,9 +278,10 @@ export function drain(
   step();
 }
 
-/** Returns whether a `next` is that of a builtin iterator. */
-export function isListNext(next: Value): boolean {
-  return next.kind === "object" && next.real !== null && LIST_NEXTS.has(next.real);
+/** Returns whether an iterator is a builtin's, and `next` that of its class. */
+export function isListNext({ exotic }: ObjectValue, next: Value): boolean {
+  return exotic.kind === "listIterator" && next.kind === "object" && next.real !== null &&
+    next.real === exotic.advance;
 }
 
 /** `done` and `value` of an iterator result; the value of an elided item is not read. */

@@ -425,9 +425,11 @@ interface SuspendedFrame {
 
 export interface ListIteratorExotic {
   readonly kind: "listIterator";
-  /** The iterated array, Map, Set or string. */
+  /** The iterated array, Map, Set, string or URLSearchParams. */
   readonly over: Value;
   readonly what: "keys" | "values" | "entries";
+  /** The method `next` of its class, which refuses iterators of other classes. */
+  readonly advance: unknown;
   index: number;
   /** The entries of a Map or Set from `index` on; null if not yet asked for, or if the entries have been replaced. */
   rest: Iterator<Entry, undefined> | null;

@@ -16,20 +16,12 @@ import {
   type Value,
 } from "../../variables/value.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
-import {
-  collect,
-  iteratorResult,
-  LIST_NEXTS,
-  listIterator,
-  nextOfList,
-  resumeGenerator,
-} from "../iteration.ts";
+import { collect, isListNext, iteratorResult, LIST_NEXTS, listIterator, nextOfList } from "../iteration.ts";
 import {
   allElements,
   builtinPrototype,
   entriesOf,
   entryOf,
-  GENERATORS,
   iteratorsOver,
   keyIdentity,
   putEntry,
@@ -264,7 +256,7 @@ export function addCollections(table: ModelTable): void {
         prototype,
       ));
   });
-  for (const next of LIST_NEXTS) {
+  for (const next of LIST_NEXTS.values()) {
     if (typeof next !== "function") continue;
     table.call(next, (m, { callee, self }) => {
       const begun = nextOfResumed(m, self, callee);
@@ -272,6 +264,7 @@ export function addCollections(table: ModelTable): void {
       if (self.kind !== "object" || self.exotic.kind !== "listIterator") {
         return breakGraph(self.kind === "object" && self.real ? "begunIterator" : "iterator");
       }
+      if (!isListNext(self, callee)) return breakGraph("throws", "next of an iterator of another class");
       const item = nextOfList(m, self);
       return iteratorResult(m, item ?? UNDEFINED, item === null);
     });
@@ -281,9 +274,6 @@ export function addCollections(table: ModelTable): void {
     Symbol.iterator,
   );
   if (typeof identity === "function") table.call(identity, (_m, { self }) => self);
-  for (const mode of ["next", "throw", "return"] as const) {
-    table.method(GENERATORS, mode, (m, request) => resumeGenerator(m, mode, request));
-  }
 }
 
 const ADD: unknown = Set.prototype.add, PUT: unknown = Map.prototype.set;

@@ -11,7 +11,7 @@ import { isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/
 import { functionLabel } from "../../variables/wrap.ts";
 import type { BuiltinModel, CallResult, Interpreter } from "../interpreter.ts";
 import { allElements, builtinPrototype, newArray, newObject } from "../contents.ts";
-import { iteratorResult, listIterator, nextOfList } from "../iteration.ts";
+import { isListNext, iteratorClass, iteratorResult, listIterator, nextOfList } from "../iteration.ts";
 import { ownKeys } from "../object_keys.ts";
 import { refuseToCache } from "../../disk_cache/noted_reads.ts";
 import { fromPure } from "./pure.ts";
@@ -219,18 +219,17 @@ function containing(fn: object): BuiltinModel {
 function iterating(fn: object): BuiltinModel {
   return (m, { self }) => {
     const real = run(fn, formatterOf(m, self, "segments"), []) as IterableIterator<unknown>;
-    const standard: object = Object.getPrototypeOf(real), next: unknown = Reflect.get(standard, "next");
-    if (typeof next === "function") formatting.set(next, nextSegment);
+    const of = iteratorClass(real);
+    if (typeof of.advance === "function") formatting.set(of.advance, nextSegment);
     const list = newArray(m, [...real].map((each) => fromData(m, each, "segments")));
-    const iterator = listIterator(m, list, "values");
-    iterator.prototype = builtinPrototype(m, standard, "Segmenter String Iterator");
+    const iterator = listIterator(m, list, "values", of);
     iterator.onlyTraced = { step: m.steps - 1, cause: { kind: "builtin", detail: "segments" } };
     return iterator;
   };
 }
 
-const nextSegment: BuiltinModel = (m, { self }) => {
-  const isListed = self.kind === "object" && self.exotic.kind === "listIterator";
+const nextSegment: BuiltinModel = (m, { self, callee }) => {
+  const isListed = self.kind === "object" && isListNext(self, callee);
   const item = isListed ? nextOfList(m, self) : breakGraph("iterator", "segments from outside");
   return iteratorResult(m, item ?? UNDEFINED, item === null);
 };

@@ -4,7 +4,7 @@
 import { breakGraph } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
 import { ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
-import { builtinPrototype } from "../contents.ts";
+import { builtinPrototype, GENERATORS } from "../contents.ts";
 import { type BuiltinModel, type CallRequest, type Interpreter } from "../interpreter.ts";
 import { isListNext, listIteratorOf, nextMethod, resumeGenerator } from "../iteration.ts";
 import { settled } from "../texts.ts";
@@ -34,7 +34,8 @@ const EAGER = {
 function receiverOf(m: Interpreter, { self }: CallRequest, name: string): ObjectValue {
   if (self.kind === "object" && (self.exotic.kind === "generator" || self.exotic.kind === "listIterator")) {
     const next = nextMethod(m, self);
-    const isOwn = isListNext(next) || (next.kind === "object" && next.real !== null && NEXTS.has(next.real));
+    const isOwn = isListNext(self, next) ||
+      (next.kind === "object" && next.real !== null && NEXTS.has(next.real));
     if (isOwn) return self;
   }
   return breakGraph("builtin", `Iterator.prototype.${name} of another iterator`);
@@ -75,6 +76,17 @@ function lazy(name: keyof typeof LAZY): BuiltinModel {
 /** Sources of the iterators that helpers return. */
 const sources = new WeakMap<ObjectValue, ObjectValue>();
 
+function isGenerator(value: Value): boolean {
+  return value.kind === "object" && value.exotic.kind === "generator";
+}
+
+/** Returns whether a helper returned this iterator: it is traced as a generator, but has a class of its own. */
+function isHelper(value: Value): boolean {
+  return value.kind === "object" && sources.has(value);
+}
+
+const advanceHelper: BuiltinModel = (m, request) => resumeGenerator(m, "next", request);
+
 /** `return` of an iterator that a helper returned: before the first item only the language's own closes the source. */
 const closeHelper: BuiltinModel = (m, request) => {
   const { self } = request;
@@ -107,8 +119,22 @@ export function addIterators(table: ModelTable): void {
     callbackOf(request.args[0]);
     return m.callInternal(request.args.length > 1 ? "iteratorReduceFrom" : "iteratorReduce", request);
   });
-  table.method(HELPERS, "next", (m, request) => resumeGenerator(m, "next", { ...request, args: [] }));
-  table.method(HELPERS, "return", (m, request) => closeHelper(m, { ...request, args: [] }));
+  for (const mode of ["next", "throw", "return"] as const) {
+    table.method(GENERATORS, mode, (m, request) => {
+      if (isHelper(request.self)) {
+        return breakGraph("throws", `${mode} of a generator, with a helper of iterators`);
+      }
+      return resumeGenerator(m, mode, request);
+    });
+  }
+  for (const [mode, resume] of [["next", advanceHelper], ["return", closeHelper]] as const) {
+    table.method(HELPERS, mode, (m, request) => {
+      if (isGenerator(request.self) && !isHelper(request.self)) {
+        return breakGraph("throws", `${mode} of a helper of iterators, with a generator`);
+      }
+      return resume(m, { ...request, args: [] });
+    });
+  }
   table.method(Iterator, "from", (m, { args: [source] }) => {
     // A value without an iterator is treated as an iterator itself
     const isIterator = source?.kind === "object" && m.plainProperty(source, Symbol.iterator) === null;

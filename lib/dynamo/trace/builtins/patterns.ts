@@ -18,7 +18,7 @@ import {
 } from "../../variables/value.ts";
 import { builtinPrototype, newArray, newObject } from "../contents.ts";
 import { type CallRequest, type CallResult, type Interpreter } from "../interpreter.ts";
-import { listIterator } from "../iteration.ts";
+import { listIterator, OF_MATCHES } from "../iteration.ts";
 import { assignProperty } from "../property_writes.ts";
 import { fromPure, primitiveOf, textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
@@ -200,7 +200,7 @@ function stringMethod(
   }
   if (name === "matchAll") {
     const matches = [...result as Iterable<RegExpExecArray>].map((match) => matchValue(m, match));
-    const made = listIterator(m, newArray(m, matches), "values");
+    const made = listIterator(m, newArray(m, matches), "values", OF_MATCHES);
     made.onlyTraced = { step: m.steps - 1, cause: { kind: "builtin", detail: "String.prototype.matchAll" } };
     return made;
   }

@@ -14,8 +14,8 @@ import {
 import { functionLabel } from "../../variables/wrap.ts";
 import type { ConstructorModel } from "../calls.ts";
 import type { BuiltinModel, Interpreter } from "../interpreter.ts";
-import { listIterator } from "../iteration.ts";
-import { builtinPrototype, newArray } from "../contents.ts";
+import { listIterator, OF_PARAMETERS } from "../iteration.ts";
+import { builtinPrototype } from "../contents.ts";
 import { ownKeys } from "../object_keys.ts";
 import { fromPure, primitiveOf, textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
@@ -34,7 +34,7 @@ const METHODS: ReadonlySet<string> = new Set([
   "set",
   "sort",
 ]);
-const ITERATORS: ReadonlySet<string> = new Set(["entries", "keys", "values"]);
+const ITERATORS = ["entries", "keys", "values"] as const;
 
 /** The parameters of URLs, once requested. */
 const parametersOf = new WeakMap<ObjectValue, ObjectValue>();
@@ -125,11 +125,18 @@ function method(name: string, fn: (...args: never[]) => unknown): BuiltinModel {
     m.memory.refuse();
     const given = args.map((each) => primitiveOf(m, each, name));
     if (given.some((each) => typeof each === "symbol")) return breakGraph("throws", `${name} of a symbol`);
-    const result = called(name, () => apply(fn, native.made, given));
-    if (!ITERATORS.has(name)) return fromPure(m, result) ?? breakGraph("builtin", name);
-    const items = [...result as Iterable<unknown>].map((each) => fromPure(m, each) ?? UNDEFINED);
-    const iterator = listIterator(m, newArray(m, items), "values");
-    iterator.onlyTraced = { step: m.steps - 1, cause: { kind: "builtin", detail: name } };
+    return fromPure(m, called(name, () => apply(fn, native.made, given))) ?? breakGraph("builtin", name);
+  };
+}
+
+function iterating(what: typeof ITERATORS[number]): BuiltinModel {
+  return (m, { self }) => {
+    if (!(nativeOf(self)?.made instanceof URLSearchParams)) {
+      return breakGraph("builtin", `${what} of another object`);
+    }
+    m.memory.refuse();
+    const iterator = listIterator(m, self, what, OF_PARAMETERS);
+    iterator.onlyTraced = { step: m.steps - 1, cause: { kind: "builtin", detail: what } };
     return iterator;
   };
 }
@@ -141,7 +148,9 @@ export function urlModelOf(fn: object, name: string): BuiltinModel | undefined {
     key = isAccessor ? name.slice(4) : name;
   for (const { prototype } of [URL, URLSearchParams]) {
     const { value, get, set } = getOwnPropertyDescriptor(prototype, key) ?? {};
-    if (value === fn && (METHODS.has(key) || ITERATORS.has(key))) return method(key, value);
+    const listed = value === fn ? ITERATORS.find((each) => each === key) : undefined;
+    if (listed) return iterating(listed);
+    if (value === fn && METHODS.has(key)) return method(key, value);
     if (set === fn) return method(key, set);
     if (get !== fn) continue;
     if (key === "searchParams") {
