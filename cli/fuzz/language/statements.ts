@@ -4,6 +4,9 @@
  */
 import fc from "fast-check";
 import { expressions, type Grammar, partsOf, place, small, type Tie } from "./expressions.ts";
+import { statementsOfAsyncIteration, statementsOfIteration } from "./iteration.ts";
+import { statementsOfLibrary } from "./library.ts";
+import { type StatementParts, statementsOfMembers } from "./members.ts";
 import { statementsInMemory } from "./memory.ts";
 import { choose, closed, code, JUMP, labelled, several, type Text, withoutJumps, word } from "./text.ts";
 
@@ -42,14 +45,22 @@ function statements(tie: Tie, kind: FunctionKind): Text {
     ...corners(tie),
     ...handedIn(tie),
     ...statementsInMemory({ ...partsOf(tie), block: tie("statement"), fuel: FUEL }),
+    ...statementsOfMembers(partsIn(tie)),
+    ...statementsOfIteration(partsIn(tie)),
+    ...statementsOfLibrary(partsIn(tie)),
     ...(kind.inplace ? inplace(tie) : []),
     ...(kind.suspends === "generator" ? yields(tie) : []),
-    ...(kind.suspends === "async" ? awaits(tie) : []),
+    ...(kind.suspends === "async" ? [...awaits(tie), ...statementsOfAsyncIteration(partsIn(tie))] : []),
   );
 }
 
 function blockOf(tie: Tie): Text {
   return several(tie("statement"), { least: 0, most: 2 });
+}
+
+/** The parts of statements that other files make. */
+function partsIn(tie: Tie): StatementParts {
+  return { ...partsOf(tie), block: blockOf(tie), fuel: FUEL };
 }
 
 function plain(tie: Tie): Weighted[] {

@@ -58,7 +58,7 @@ export function textOf(program: LanguageProgram): string {
 
 function withSemicolons({ body, helper, generator, async }: LanguageProgram): string {
   return `const { log, opaque, later, fails, noGrad, where, by } = env;
-const held = [];
+const held = [], weak = new WeakMap(), ring = [0, 0, 0], tape = new Float32Array(4);
 let c0 = 1, c1 = 2, depth = 0;
 const tag = (strings, ...values) => strings.raw.join("|") + values.length;
 const it = (xs) => ({
@@ -192,6 +192,9 @@ const NAMES = [
   "where",
   "by",
   "held",
+  "weak",
+  "ring",
+  "tape",
   "c0",
   "c1",
   "depth",
@@ -385,6 +388,8 @@ export function scenarioOf(program: LanguageProgram): Program {
     });
     register(text, module);
     const run = compile(module.f), begin = module.variables["gen"]?.get();
+    const kind = module.variables["Q"]?.get();
+    const instance = (n: number): unknown => typeof kind === "function" ? Reflect.construct(kind, [n]) : null;
     const generator = (n: number): unknown => typeof begin === "function" ? begin(n) : null;
     let args: unknown[] = [];
     for (const { size, seed, n, k, list, same } of program.calls) {
@@ -397,6 +402,7 @@ export function scenarioOf(program: LanguageProgram): Program {
           later: Promise.resolve(n),
           values: [k, n, seed].values(),
           items: generator(n),
+          p: instance(k),
         }];
       } else args = [args[0], args[1], n, k, args[4], args[5]];
       writeBetween(by, seed);
@@ -419,6 +425,7 @@ export function scenarioOf(program: LanguageProgram): Program {
       });
       settleNaN(initial);
       see(args, by, log.splice(0), module.variables["c0"]?.get(), module.variables["c1"]?.get());
+      see(module.variables["ring"]?.get(), module.variables["tape"]?.get());
     }
     // Only functions held now: they may hold others without end
     for (const each of [...module.held]) attempt(each);
