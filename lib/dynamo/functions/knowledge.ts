@@ -6,7 +6,7 @@
 import { refuseValue } from "../../base/checked_input.ts";
 import { config } from "../../base/config.ts";
 import { isTraced, overBatch, ownHistory, unlessTraced } from "../../autograd/batches/over_batch.ts";
-import { checkpoint, isCheckpointOption } from "../../autograd/checkpoint.ts";
+import { checkpoint } from "../../autograd/checkpoint.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
 import { endTransform, flowsBeyond } from "../../autograd/beyond.ts";
 import { applyRecorded, applyUnrecorded, traceHistory } from "../../autograd/captured_function.ts";
@@ -72,7 +72,6 @@ import { ownHistory as tracedOwnHistory, traceOverBatch, traceWhole } from "../t
 import { traceCustomGradient } from "../trace/custom_gradients.ts";
 import { traceCond, traceScan, traceWhile } from "../trace/control_flow.ts";
 import { trustAccessors } from "../trace/objects.ts";
-import { enumerableKeys } from "../trace/object_keys.ts";
 import { addCreation } from "../trace/creation.ts";
 import { traceEndTransform, traceFlowsBeyond } from "../trace/gradient_flow.ts";
 import { gradientsAsked } from "../trace/asked_gradients.ts";
@@ -85,6 +84,7 @@ import { prepareState } from "../trace/optimizer_state.ts";
 import { truthOf } from "../trace/operators.ts";
 import { constructParameter } from "../trace/parameters.ts";
 import { callOp } from "../trace/tensor_ops.ts";
+import { callCheckpoint } from "../trace/recomputed_calls.ts";
 import {
   constant,
   isCallable,
@@ -251,20 +251,6 @@ const checkWritten: BuiltinModel = (m, { args: [target] }) => {
   if (target?.kind !== "tensor") return breakGraph("builtin", "a check of a value that is not a tensor");
   refuseLeaf(m, new GraphValue(m.output.nodeOf(target), target.meta));
   return UNDEFINED;
-};
-
-/**
- * Calls a function whose intermediates are recomputed in the backward pass: nodes of the graph are marked accordingly.
- */
-const callCheckpoint: BuiltinModel = (m, request) => {
-  const [callee = UNDEFINED, ...given] = request.args, last = given.at(-1);
-  if (!isCallable(callee)) return breakGraph("builtin", "a checkpoint of a value that is not a function");
-  const names = last?.kind === "object" && last.exotic.kind === "plain" ? enumerableKeys(m, last) : [];
-  const args = names.length > 0 && names.every(isCheckpointOption) ? given.slice(0, -1) : given;
-  m.callMarked({ ...request, callee, args }, (frame) => {
-    if (m.gradEnabled) frame.recomputed = m.output.checkpoints++;
-  });
-  return PUSHED;
 };
 
 /** Returns the model of a marked function or custom op. */

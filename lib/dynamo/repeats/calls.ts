@@ -208,7 +208,7 @@ function countsOf(m: Interpreter): readonly number[] {
     sizes,
     attributes,
     regionCalls,
-    checkpoints,
+    recomputations,
     memories,
   } = output;
   return [
@@ -225,7 +225,7 @@ function countsOf(m: Interpreter): readonly number[] {
     memories.reads,
     Object.keys(attributes).length,
     regionCalls,
-    checkpoints,
+    recomputations.count,
     putAway(m),
   ];
 }

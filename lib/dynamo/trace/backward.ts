@@ -40,6 +40,7 @@ export function backward(
   }
   const leaves = plan.gradients.map(({ leaf }) => leafAt(m, leaf));
   if (leaves.length === 0) {
+    m.output.noteBackward(outputs);
     m.backwards.push(m.steps - 1);
     return UNDEFINED;
   }

@@ -38,6 +38,7 @@ export function appendGradients(
   });
   m.output.noteOperation(node);
   history.define(node, found.map(({ grad }) => grad));
+  m.output.noteBackward(call.outputs);
   m.backwards.push(m.steps - 1);
   return metas.map((tensor, index) =>
     appendItem(m, node, { index, tensor, requiresGrad: found[index]?.recorded === true })

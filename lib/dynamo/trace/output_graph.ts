@@ -5,7 +5,7 @@
 import { invariant } from "../../base/errors.ts";
 import { userPlace } from "../../graph/place.ts";
 import { callInstead, type TracedUpdate } from "../../graph/captured_module.ts";
-import { Graph, hasEffect, type Node, type SourcePosition } from "../../graph/node.ts";
+import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { isUnbacked } from "../../sym/decide.ts";
 import { Integers } from "../../sym/integers.ts";
@@ -39,7 +39,7 @@ import { contiguousMeta } from "../../graph/meta.ts";
 import { scalarMeta } from "../scalars.ts";
 import { Memories } from "../variables/memories.ts";
 import { Restart } from "./restart.ts";
-import { shownNode } from "./shown_nodes.ts";
+import { type Recomputation, Recomputations } from "./recomputations.ts";
 import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
 import type { CopiedCall } from "./copied_calls.ts";
@@ -68,12 +68,6 @@ export type GraphInput =
     readonly text: (reader: SourceReader) => string;
   };
 
-/** A call of a checkpoint: its number, and that of the instruction that made it. */
-interface Recomputation {
-  readonly call: number;
-  readonly calledAt: number;
-}
-
 /** The position of the trace, for stacks of nodes and guards. */
 interface Whereabouts {
   /** User frames, innermost last. */
@@ -94,23 +88,6 @@ export interface OfTape {
   /** The number of the instruction. */
   readonly step: number;
   readonly what: string;
-}
-
-/**
- * Restarts the trace if a function that the backward pass runs again writes to a tensor that is not its own, to break
- * where it is called: the pass would write once more, unless it has what it needs before, or never runs.
- */
-function refuseRepeatedWrite(node: Node, { call, calledAt }: Recomputation): void {
-  const [target] = node.inputs();
-  if (!target || !hasEffect(node)) return;
-  if (shownNode(target, { detached: true }).meta.recomputed === call) return;
-  throw new Restart(calledAt, {
-    kind: "break",
-    cause: {
-      kind: "gradientState",
-      detail: "a function that a checkpoint runs again writes to a tensor that it has not created",
-    },
-  });
 }
 
 /** The graph of one trace. */
@@ -165,8 +142,7 @@ export class OutputGraph {
   operations = 0;
   /** Calls of regions that the program has marked. */
   regionCalls = 0;
-  /** Number of checkpoints encountered. */
-  checkpoints = 0;
+  readonly recomputations: Recomputations = new Recomputations(this);
   /** The keys that each collection was asked for. */
   readonly keys: TracedKeys = new TracedKeys(this);
   readonly #madeAt = new Map<Node, number>();
@@ -373,11 +349,7 @@ export class OutputGraph {
     }
     const call = this.whereabouts.regionCall();
     if (call !== null) node.meta.regionCall = call;
-    const recomputed = this.whereabouts.recomputed();
-    if (recomputed !== null) {
-      refuseRepeatedWrite(node, recomputed);
-      node.meta.recomputed = recomputed.call;
-    }
+    this.recomputations.note(node, this.whereabouts.recomputed());
     const { value } = node.meta;
     if (++this.operations >= MANY_OPERATIONS && value.kind === "tensor") this.#announce(value.tensor.device);
     this.#madeAt.set(node, this.whereabouts.step());
@@ -420,6 +392,11 @@ export class OutputGraph {
     }
     const order = new Map(this.graph.placeholders.map((node, at) => [node, at]));
     this.inputs.sort((a, b) => (order.get(a.node) ?? 0) - (order.get(b.node) ?? 0));
+  }
+
+  /** Notes that a backward pass from these nodes has run. */
+  noteBackward(outputs: readonly Node[]): void {
+    this.recomputations.settle(outputs, this.whereabouts.recomputed()?.call);
   }
 
   /** Returns the origin of a size symbol: a source and the part of it. */
