@@ -3,7 +3,7 @@
  * value, or to a call that replaces it. Invariant: a rule holds for every element, NaN, infinities and −0 included,
  * unless its comment says which rounding it improves.
  */
-import { isFloat, itemSize, promoteTypes } from "../../base/dtype.ts";
+import { isComplex, isFloat, itemSize, promoteTypes } from "../../base/dtype.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { normalizeConstant } from "../../loops/record.ts";
 import { type Argument, isList, Node } from "../../graph/node.ts";
@@ -27,11 +27,13 @@ export interface Rule {
 
 const asNode = (argument: Argument): Node | undefined => argument instanceof Node ? argument : undefined;
 
-/** The number of a constant argument, or of a `full`. */
+/** The number of a constant argument, or the element of a `full`: its number as the type of the tensor holds it. */
 function numberOf(argument: Argument): number | undefined {
   if (typeof argument === "number") return argument;
-  const value = argument instanceof Node && argument.target === "full" ? argument.args[1] : undefined;
-  return typeof value === "number" ? value : undefined;
+  if (!(argument instanceof Node) || argument.target !== "full") return undefined;
+  const [, value] = argument.args, meta = metaOf(argument);
+  if (typeof value !== "number" || !meta || isComplex(meta.dtype)) return undefined;
+  return Number(normalizeConstant(value, meta.dtype));
 }
 
 function metaOf(node: Node): TensorMeta | undefined {
@@ -60,9 +62,20 @@ const CONSTANTS: Readonly<Record<string, number>> = {
   newOnes: 1,
 };
 
-/** A constant rounded as a kernel would round it; integers and bools are not folded. */
-function rounded(value: number, { dtype }: TensorMeta): Rewrite | undefined {
-  return isFloat(dtype) ? { constant: Number(normalizeConstant(value, dtype)) } : undefined;
+/**
+ * A constant computed from others in the type in which a kernel computes, and rounded as it rounds; integers and bools
+ * are not folded.
+ */
+function computed(
+  operands: readonly Argument[],
+  { dtype }: TensorMeta,
+  compute: (...operands: number[]) => number,
+): Rewrite | undefined {
+  if (!isFloat(dtype)) return undefined;
+  const inType = (value: number) => dtype === "float64" ? value : Math.fround(value);
+  const numbers = operands.flatMap((each) => numberOf(each) ?? []);
+  if (numbers.length < operands.length) return undefined;
+  return { constant: Number(normalizeConstant(inType(compute(...numbers.map(inType))), dtype)) };
 }
 
 /** Simplifications before a joint graph is partitioned: fewer values, hence less to save. */
@@ -155,19 +168,13 @@ export const JOINT_RULES: readonly Rule[] = [
     // c₁·c₂ of constants, in the precision of the type
     name: "product_of_constants",
     targets: ["mul"],
-    apply: (node, meta) => {
-      const a = numberOf(node.args[0]), b = numberOf(node.args[1]);
-      return a === undefined || b === undefined ? undefined : rounded(a * b, meta);
-    },
+    apply: ({ args }, meta) => computed(args.slice(0, 2), meta, (a, b) => a * b),
   },
   {
     // −c of a constant
     name: "negated_constant",
     targets: ["neg"],
-    apply: (node, meta) => {
-      const value = numberOf(node.args[0]);
-      return value === undefined ? undefined : rounded(-value, meta);
-    },
+    apply: ({ args }, meta) => computed(args.slice(0, 1), meta, (value) => -value),
   },
 ];
 
