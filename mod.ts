@@ -10,6 +10,7 @@
  * @module
  */
 import { optionsOf, refuseSurplus } from "./lib/base/checked_input.ts";
+import { loadUnlessOnDemand } from "./lib/base/on_demand.ts";
 import { environmentVariable } from "./lib/base/permissions.ts";
 import "./preload.ts";
 import "./lib/tensor/install.ts";
@@ -230,6 +231,7 @@ export async function init(options: { device?: string } = {}): Promise<void> {
 }
 
 loadInWorkers({ module: import.meta.url });
+await loadUnlessOnDemand();
 
 // The default device must work before the first statement of any module that imports this one
 const device = environmentVariable("DYN_DEVICE");

@@ -10,7 +10,7 @@ import type { NativeTarget, PackagedMutation, PackagedProgram } from "../lib/pac
 import { type Dim, print } from "../lib/sym/expr.ts";
 import { linkedLibrary } from "../backends/cpu/linked_library.ts";
 import { prepareProgram } from "../backends/cpu/native_program.ts";
-import { frameLayout } from "../backends/cpu/print/program.ts";
+import { frameLayout } from "../backends/cpu/frame.ts";
 import { routineSource } from "../backends/cpu/runtime_library.ts";
 import { printIndex } from "../backends/cpu/print/types.ts";
 import { processorFeatures } from "../runtime/native_session.ts";

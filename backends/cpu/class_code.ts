@@ -11,7 +11,7 @@ import { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { type WasmForm, wasmForm } from "../wasm/form.ts";
 import { engineFuses } from "../wasm/target.ts";
 import { wasmPool } from "../wasm/threads.ts";
-import { type NativeForm, nativeForm } from "./native_program.ts";
+import { type NativeForm, nativeForm } from "./native_form.ts";
 import { toolchainIfKnown } from "./toolchain.ts";
 
 /** The available code of a program. */

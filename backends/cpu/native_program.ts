@@ -10,6 +10,9 @@
  */
 import { InternalError } from "../../lib/base/errors.ts";
 import { counters } from "../../lib/base/logs.ts";
+import { onDemand } from "../../lib/base/on_demand.ts";
+import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
+import { isGranted } from "../../lib/base/permissions.ts";
 import type { Plain } from "../../lib/base/recording.ts";
 import {
   type CompiledProgram,
@@ -20,23 +23,17 @@ import {
   type ProgramCall,
 } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
-import { kernelCount } from "../../lib/loops/regions.ts";
-import { generate } from "../../lib/codegen/generate.ts";
-import { type Dim, evaluate, type Sym } from "../../lib/sym/expr.ts";
-import { type Codec, list, number, oneOf, orNull, record, text } from "../../lib/sym/stored/codec.ts";
-import { dim, symbol } from "../../lib/sym/stored/dims.ts";
+import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import type { Symbols } from "../../lib/sym/stored/symbols.ts";
-import { flagOf, type HostBlock, type HostMemory, hostOf, passedGuard } from "./host_memory.ts";
-import { hostPool } from "./memory_pool.ts";
 import { entryAddress, nativeCall } from "./ffi.ts";
+import { FAR_OUTPUTS, frameLayout, RECORD } from "./frame.ts";
+import { type HostBlock, type HostMemory, hostOf, passedGuard } from "./host_memory.ts";
+import { hostPool } from "./memory_pool.ts";
+import { type NativeForm, nativeForm } from "./native_form.ts";
 import { buildLibraries, findLibraries, type Source } from "./object_cache.ts";
-import { type KeptOperand, RECORD } from "./print/kept_operands.ts";
-import { FAR_OUTPUTS, frameLayout, type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
-import { nativeTarget } from "./native_target.ts";
-import { type Routine, routineAddresses, ROUTINES, routineSources } from "./runtime_library.ts";
-import { threadCount, toolchainIfKnown, toolchainStatus } from "./toolchain.ts";
-import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
-import { isGranted } from "../../lib/base/permissions.ts";
+import type { KeptOperand } from "./print/kept_operands.ts";
+import { routineAddresses, routineSources } from "./runtime_library.ts";
+import { threadCount, toolchainIfKnown } from "./toolchain.ts";
 
 /** Bytes of the last-level cache if the system does not report them. */
 const USUAL_BYTES = 2 ** 25;
@@ -156,56 +153,21 @@ function arenaOf(bytes: number): HostMemory {
   return arena;
 }
 
-/** Options of generated code: the widest vectors where they pay. */
-function programOptions(): string[] {
-  const options = ["-Wno-unused"];
-  const status = toolchainStatus();
-  if (status.kind !== "ready") return options;
-  const { instructionSet, gcc } = status.toolchain.target;
-  if (instructionSet === "avx512" && gcc) options.push("-mprefer-vector-width=512");
-  return options;
-}
-
-/** The translation units of a printed program. */
-function unitsOf({ text, parts }: PrintedProgram): Source[] {
-  const options = programOptions();
-  return [text, ...parts].map((unit, i) => ({ name: i === 0 ? "graph" : `part${i}`, text: unit, options }));
-}
+/** The printer, which neither graphs that run once nor restored ones need. */
+const sources = onDemand(import.meta.url, "./native_sources.ts", () => import("./native_sources.ts"));
 
 /** Compiles the libraries of several programs in parallel, so that `compileNative` finds them. */
 export function prepareNative(programs: readonly Program[]): void {
-  const texts = programs.map((program) => printProgram(generate(program, nativeTarget)));
+  const forms = programs.map((program) => sources().printForm(program).form);
   buildLibraries([
-    ...texts.flatMap(unitsOf),
-    ...routineSources([...new Set(texts.flatMap(({ routines }) => routines))]),
+    ...forms.flatMap(({ units }) => units),
+    ...routineSources([...new Set(forms.flatMap(({ routines }) => routines))]),
   ]);
 }
 
 /** Returns whether some loops of a program run on all threads by default. */
 export function runsOnTeam(program: Program): boolean {
-  return generate(program, nativeTarget).kernels.some((kernel) =>
-    kernel.kind === "loops" && kernel.work !== undefined &&
-    (typeof kernel.work !== "number" || kernel.work > TEAM_WORK)
-  );
-}
-
-/** The data for running a program, besides its libraries. */
-export interface NativeForm {
-  /** Number of kernels of the original program. */
-  readonly kernelCount: number;
-  /** Number of input memories. */
-  readonly inputs: number;
-  readonly outputs: number;
-  readonly sizes: readonly Sym[];
-  readonly arenaBytes: Dim;
-  /** The output that flags a failed call; null: none. */
-  readonly flag: number | null;
-  readonly keeps: readonly KeptOperand[];
-  readonly routines: readonly Routine[];
-  /** For each of its calls, the numbers of the kernels that it runs. */
-  readonly calls: readonly (readonly number[])[];
-  /** Its own translation units, the one with its entry first. */
-  readonly units: readonly Source[];
+  return sources().runsOnTeam(program);
 }
 
 /** A program as C++, and the libraries that it needs. */
@@ -218,22 +180,9 @@ export interface PreparedProgram {
 }
 
 /** Prints a program. */
-export function prepareProgram(given: Program): PreparedProgram {
-  const program = generate(given, nativeTarget), printed = printProgram(program);
-  const { inputs, outputs, sizes, arenaBytes } = program;
-  const form: NativeForm = {
-    kernelCount: kernelCount(given),
-    inputs: inputs.length,
-    outputs: outputs.length,
-    sizes,
-    arenaBytes,
-    flag: flagOf(program),
-    keeps: printed.keeps,
-    routines: printed.routines,
-    calls: printed.calls,
-    units: unitsOf(printed),
-  };
-  return withRoutines(form, printed.annotated);
+export function prepareProgram(program: Program): PreparedProgram {
+  const { form, annotated } = sources().printForm(program);
+  return withRoutines(form, annotated);
 }
 
 function withRoutines(form: NativeForm, source: string): PreparedProgram {
@@ -268,20 +217,6 @@ export const preparedOf = (form: NativeForm): PreparedProgram =>
 function linked(prepared: PreparedProgram): CompiledProgram {
   return linkNative(prepared, buildLibraries(prepared.sources));
 }
-
-/** Stores forms over the symbols of the program's sizes. */
-export const nativeForm: Codec<NativeForm> = record<NativeForm>({
-  kernelCount: number,
-  inputs: number,
-  outputs: number,
-  sizes: list(symbol),
-  arenaBytes: dim,
-  flag: orNull(number),
-  keeps: list(record<KeptOperand>({ input: number, form: text })),
-  routines: list(oneOf(...ROUTINES)),
-  calls: list(list(number)),
-  units: list(record<Source>({ name: text, text, options: list(text) }, ["options"])),
-});
 
 /** Links a program from its libraries at `paths`; throws `ToolchainError` if one cannot be loaded. */
 export function linkNative({ form, source }: PreparedProgram, paths: readonly string[]): CompiledProgram {

@@ -47,6 +47,23 @@ export function wasWrittenLast(root: string, path: string): boolean {
   }
 }
 
+/** Notes that a module was loaded long after the others: if its folder changed meanwhile, dyn is of no known version. */
+export function noteLoaded(url: string): void {
+  if (known && !isAsLoaded(url)) known = null;
+}
+
+/** Returns whether no file next to a module's, and not this one, was written since the process began. */
+export function isAsLoaded(url: string): boolean {
+  try {
+    for (const { name, isFile } of Deno.readDirSync(new URL(".", url))) {
+      if (isFile) stated(fileURLToPath(new URL(name, url)));
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the identity of a dyn whose modules are below an address. */
 export function identityOf(root: string): string | null {
   const { deno, v8 } = Deno.version;

@@ -8,9 +8,7 @@ import type { BufferId, BufferView, ExternKernel, Program } from "../../../lib/l
 import { usesOf } from "../../../lib/loops/uses.ts";
 import { hintOf } from "../../../lib/sym/decide.ts";
 import { product } from "../../../lib/sym/expr.ts";
-
-/** Number of doubles of a record. */
-export const RECORD = 3;
+import { RECORD } from "../frame.ts";
 
 /** An operand of one call. */
 export interface KeptOperand {

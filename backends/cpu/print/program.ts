@@ -1,9 +1,6 @@
 /**
  * A whole program as C++: one translation unit that exports `dyn_graph(frame)`, and others for the kernels of large
- * programs. The frame is a table of doubles: number of threads, addresses of library routines and of parts, inputs,
- * outputs, the arena, the values of the sizes, then the address of the times (before the first call and after each, in
- * seconds) or 0; then a bit for each of the first outputs, whether the caches have lost it. Invariant: the text depends
- * on the program alone, not on the machine, so equal programs share a library.
+ * programs. Invariant: the text depends on the program alone, not on the machine, so equal programs share a library.
  */
 import { InternalError } from "../../../lib/base/errors.ts";
 import { TextWriter } from "../../../lib/base/text_writer.ts";
@@ -11,6 +8,7 @@ import type { Dim } from "../../../lib/sym/expr.ts";
 import type { BufferId, ExternKernel, Kernel, Program, ProgramGuard } from "../../../lib/loops/ir.ts";
 import { kernelGroups, originalKernels } from "../../../lib/loops/kernel_groups.ts";
 import { kernelsOfRows } from "../../../lib/loops/moved_kernel.ts";
+import { FAR_OUTPUTS, type FrameLayout, frameLayout } from "../frame.ts";
 import type { Routine } from "../runtime_library.ts";
 import { printBlocks, PrintedBlocks } from "./blocks.ts";
 import { type PrintedCall, printSequence } from "./call_sequence.ts";
@@ -42,36 +40,6 @@ export interface PrintedProgram {
 
 /** Estimated work from which on waking a team pays. */
 export const TEAM_WORK = 400000;
-
-/** Offsets in the frame. */
-interface FrameLayout {
-  readonly routines: number;
-  readonly inputs: number;
-  readonly outputs: number;
-  readonly arena: number;
-  readonly sizes: number;
-  readonly times: number;
-  readonly far: number;
-  readonly length: number;
-}
-
-/** Number of outputs with a bit in the frame, whether they are far from the caches. */
-export const FAR_OUTPUTS = 32;
-
-/** The layout of the frame of a program that calls these routines and parts. */
-export function frameLayout(counts: FrameCounts, routineCount: number): FrameLayout {
-  const routines = 1, inputs = routines + routineCount, outputs = inputs + counts.inputs;
-  const arena = outputs + counts.outputs, sizes = arena + 1, times = sizes + counts.sizes;
-  const far = times + 1;
-  return { routines, inputs, outputs, arena, sizes, times, far, length: far + 1 };
-}
-
-/** Number of entries of each kind in a program's frame. */
-interface FrameCounts {
-  readonly inputs: number;
-  readonly outputs: number;
-  readonly sizes: number;
-}
 
 const PRELUDE = String.raw`#define INL static inline __attribute__((always_inline))
 #define OUTL static __attribute__((noinline))

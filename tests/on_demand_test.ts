@@ -1,0 +1,48 @@
+/** Modules that are loaded by the first call that needs them. */
+import { assert, assertEquals } from "@std/assert";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { ones } from "../mod.ts";
+import { modulesOnDemand, onDemand } from "../lib/base/on_demand.ts";
+import { isAsLoaded } from "../lib/base/own_sources.ts";
+import { withFolder } from "./support/process.ts";
+
+Deno.test("each module on demand is the one that its import names, however it is loaded", async () => {
+  assert(ones([1]).item() === 1 && modulesOnDemand.length >= 3);
+  for (const { url, load } of modulesOnDemand) {
+    const loaded: unknown = createRequire(url)(fileURLToPath(url));
+    assert(loaded === await load(), url);
+  }
+});
+
+Deno.test("a module on demand is evaluated once, with the builtins as they were when dyn loaded", () => {
+  const late = onDemand(
+    import.meta.url,
+    "./support/late_module.ts",
+    () => import("./support/late_module.ts"),
+  );
+  const { map } = Array.prototype, replaced = () => [];
+  Array.prototype.map = replaced;
+  let found: unknown, again: unknown;
+  try {
+    found = late().map, again = late();
+  } finally {
+    Array.prototype.map = map;
+  }
+  assert(found === map && again === late());
+});
+
+Deno.test("files written next to a module since the process began are noticed", () =>
+  withFolder(async (folder) => {
+    const path = join(folder, "a.ts"), url = pathToFileURL(path).href, before = performance.timeOrigin / 1000;
+    const write = async (name: string, seconds: number) => {
+      await Deno.writeTextFile(join(folder, name), "");
+      await Deno.utime(join(folder, name), seconds, seconds);
+    };
+    await write("a.ts", before - 5);
+    assertEquals(isAsLoaded(url), true);
+    await write("b.ts", before + 5);
+    assertEquals(isAsLoaded(url), false);
+    assertEquals(isAsLoaded(pathToFileURL(join(folder, "none", "a.ts")).href), false);
+  }));
