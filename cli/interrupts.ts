@@ -26,11 +26,20 @@ export class Interrupted extends DynError {
  */
 const RUNS = 0, COUNT = 1;
 
+/** Milliseconds after which a run that Ctrl-C has not ended is reported. */
+const PATIENCE = 1500;
+
 const THREAD = `
 self.onmessage = ({ data: shared }) => {
   Deno.addSignalListener("SIGINT", () => {
     const isAgain = Atomics.add(shared, ${COUNT}, 1) > 0;
     if (isAgain && Atomics.load(shared, ${RUNS})) Deno.kill(Deno.pid, "SIGTERM");
+    if (!isAgain) {
+      setTimeout(() => {
+        if (!Atomics.load(shared, ${RUNS}) || Atomics.load(shared, ${COUNT}) !== 1) return;
+        console.error("\\n(what runs starts no kernel; Ctrl-C again ends it, and the REPL)");
+      }, ${PATIENCE});
+    }
   });
   self.postMessage(null);
 };`;

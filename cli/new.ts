@@ -124,6 +124,10 @@ function ownAddress(): string {
   return here.startsWith("file:") ? here : "jsr:@x/dyn";
 }
 
+/** A path as a word of a shell. */
+const asWord = (path: string): string =>
+  /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+
 /** `dyn new`. */
 export const newCommand: Command = {
   name: "new",
@@ -131,8 +135,8 @@ export const newCommand: Command = {
   summary: "Write a project that trains",
   takesFlags: false,
   run: ([folder, ...more]) => {
-    if (folder === undefined || folder.startsWith("-")) {
-      throw new UsageError(`Expected a folder for the project but found ${folder ?? "nothing"}`);
+    if (folder === undefined || folder.startsWith("-") || folder.trim() === "") {
+      throw new UsageError(`Expected a folder for the project but found ${folder?.trim() || "nothing"}`);
     }
     if (more.length > 0) throw new UsageError(`Expected one folder but found ${more.join(" ")} as well`);
     const project = files(ownAddress());
@@ -145,7 +149,7 @@ export const newCommand: Command = {
       if (thrown instanceof UsageError) throw thrown;
       throw new UsageError(`Expected a folder that can be made but found ${folder}: ${messageOf(thrown)}`);
     }
-    console.log(`Wrote ${Object.keys(project).join(", ")}\n\n  cd ${folder}\n  deno task train`);
+    console.log(`Wrote ${Object.keys(project).join(", ")}\n\n  cd ${asWord(folder)}\n  deno task train`);
     return Promise.resolve(0);
   },
 };

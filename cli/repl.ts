@@ -5,15 +5,15 @@
  * run; nothing runs inside a debugger call, so functions typed in are captured and compiled like those of a file.
  */
 import { createInterface, type Interface } from "node:readline";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { cacheDirectory } from "../backends/cpu/cache_directory.ts";
-import { errorText, messageOf } from "../lib/base/errors.ts";
+import { DynError, errorText, messageOf } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
 import { rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.ts";
 import { type Command, expectNoMore } from "./command.ts";
 import { reportRejections } from "./errors.ts";
-import { Interrupts } from "./interrupts.ts";
+import { Interrupted, Interrupts } from "./interrupts.ts";
 import { type Declarations, DECLARE, prepare, type Prepared, typedColumn } from "./repl_input.ts";
 import { completions } from "./repl_completions.ts";
 import { redirectOtherCheckouts } from "./run.ts";
@@ -25,6 +25,7 @@ const HELP = [
   "a second one the REPL too.",
   "",
   ":help         this text",
+  ":load <file>  run a file as if typed; its names become globals",
   ":logs <list>  choose what is logged, as DYN_LOGS does; empty for nothing",
   ":quit         leave; so does Ctrl-D",
 ].join("\n");
@@ -70,7 +71,9 @@ class Session {
 
   /** Shows a failure and continues. */
   fail(thrown: unknown): void {
-    this.reject(this.#asTyped(errorText(thrown)));
+    this.reject(
+      thrown instanceof Interrupted ? `Interrupted: ${thrown.message}` : this.#asTyped(errorText(thrown)),
+    );
   }
 
   /** Reports that something typed is not valid. */
@@ -221,12 +224,13 @@ async function loop(lines: Lines, session: Session): Promise<void> {
       if (typed !== "") session.reject("SyntaxError: Unexpected end of input");
       return;
     }
-    if (typed === "" && line.trimStart().startsWith(":")) {
-      const [command, argument = ""] = line.trim().split(/\s+/, 2);
-      if (command === ":quit" || command === ":q") return;
-      if (command === ":help") console.log(HELP);
-      else if (command === ":logs") chooseLogs(argument, session);
-      else session.reject(`Expected :help, :logs or :quit but found ${command}`);
+    const command = typed === "" ? commandOf(line) : null;
+    if (command) {
+      if (command.name === "quit") return;
+      if (command.name === "help") console.log(HELP);
+      else if (command.name === "logs") chooseLogs(command.argument, session);
+      else if (command.name === "load") await load(command.argument, lines, session);
+      else session.reject(`Expected :help, :load, :logs or :quit but found ${line.trim()}`);
       continue;
     }
     typed += typed === "" ? line : `\n${line}`;
@@ -248,6 +252,42 @@ async function loop(lines: Lines, session: Session): Promise<void> {
         prepared satisfies never;
     }
     typed = "";
+  }
+}
+
+/** Other names of commands: those of Python and Node. */
+const ALIASES: Readonly<Record<string, string>> = { q: "quit", exit: "quit" };
+
+/**
+ * A line as a command: `:name argument`, `.name argument` as in Node, or `exit`, `quit()` or `help` as in Python, unless
+ * the program has a variable of that name; null if it is input.
+ */
+function commandOf(line: string): { readonly name: string; readonly argument: string } | null {
+  const [, marked, bare, argument = ""] =
+    line.trim().match(/^(?:[:.](?=[a-z]|$)(\w*)|(exit|quit|help)(?:\(\))?$)\s*(.*)$/) ?? [];
+  const name = marked ?? bare;
+  if (name === undefined || bare !== undefined && bare in globalThis) return null;
+  return { name: Object.hasOwn(ALIASES, name) ? ALIASES[name] ?? name : name, argument };
+}
+
+/** Runs a file like an input. */
+async function load(path: string, lines: Lines, session: Session): Promise<void> {
+  let text: string;
+  try {
+    if (path === "") throw new DynError("Expected a file after :load but found nothing");
+    text = await Deno.readTextFile(path);
+  } catch (thrown) {
+    session.reject(
+      thrown instanceof Deno.errors.NotFound
+        ? `Expected a file but found ${path}, and there is none`
+        : messageOf(thrown),
+    );
+    return;
+  }
+  const prepared = prepare(text, dirname(resolve(path)));
+  if (prepared.kind === "module") await lines.whileRunning(() => session.run(prepared));
+  else {
+    session.reject(prepared.kind === "error" ? prepared.message : `SyntaxError: Unexpected end of ${path}`);
   }
 }
 

@@ -10,6 +10,7 @@
  */
 import { registerHooks } from "node:module";
 import { loadInWorkers } from "../lib/data/worker_modules.ts";
+import { DynError } from "../lib/base/errors.ts";
 import { markAsMain, rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.ts";
 import type { Command } from "./command.ts";
 import { UsageError } from "./command.ts";
@@ -29,10 +30,28 @@ export function redirectOtherCheckouts(): void {
   registerHooks({
     resolve(specifier, context, next) {
       const resolved = next(specifier, context);
+      checkFound(specifier, { from: context.parentURL, to: resolved.url });
       if (resolved.url === OWN_MODULE || !isDynModule(resolved.url)) return resolved;
       return { ...resolved, url: OWN_MODULE };
     },
   });
+}
+
+/**
+ * Throws DynError for the name of a package that nothing maps to a module. Hooks are given none, or a file of that name
+ * beside the importing module.
+ */
+function checkFound(
+  specifier: string,
+  { from, to }: { readonly from: string | undefined; readonly to: string | null },
+): void {
+  if (!/^[@\w][^:]*$/.test(specifier)) return;
+  const beside = from?.startsWith("file:") ? new URL(specifier, from).href : null;
+  if (to !== null && to !== beside) return;
+  const importer = beside === null ? "" : ` in ${from}`;
+  throw new DynError(
+    `Expected ${specifier} among the imports of a deno.json, or with npm: or jsr: before it, but found neither${importer}`,
+  );
 }
 
 /** Runs a script to the end of its top level. Rejects with whatever it throws. */

@@ -10,6 +10,7 @@ import watchScript from "../lib/debug/pages/watch.js" with { type: "text" };
 import { EventFollower, type ShownSeries } from "../lib/debug/summary/follow.ts";
 import { endWithSignals } from "./children.ts";
 import { type Command, UsageError } from "./command.ts";
+import { isUrl, scriptUrl } from "./script_source.ts";
 
 /** The port that is tried first. */
 const PORT = 6100;
@@ -139,6 +140,7 @@ export const watchCommand: Command = {
       watch({ title: target, state: "watching" }, watched);
       await new Promise(() => {});
     }
+    if (target !== "-" && !isUrl(target)) scriptUrl(target, "a script or a folder");
     const list = await Deno.makeTempFile({ prefix: "dyn-watch-" });
     globalThis.addEventListener("unload", () => Deno.removeSync(list));
     const listed = () => Deno.readTextFileSync(list).split("\n").filter((path) => path !== "");

@@ -2,7 +2,8 @@
  * Packages: programs that run without their compiler. Invariant: nothing of a package is used before its hash and its
  * target have been checked; native code runs only if the caller requests it.
  */
-import { refuseSurplus } from "../lib/base/checked_input.ts";
+import { checkOptions, refuseSurplus } from "../lib/base/checked_input.ts";
+import { showAsText } from "../lib/base/console_text.ts";
 import { itemSize } from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { unflatten } from "../lib/base/tree.ts";
@@ -130,6 +131,14 @@ export class Package {
     return ended;
   }
 
+  /** The name, the engine, and the names of the tensors that it holds. */
+  toString(): string {
+    const held = [...this.#holding.held].map(([name, { dtype, shape }]) =>
+      `\n  (${name}): ${dtype}[${shape.join(", ")}]`
+    );
+    return `Package(${this.name}, engine=${this.engine}${held.join("")}${held.length > 0 ? "\n" : ""})`;
+  }
+
   #ready(args: readonly unknown[]): ReadyCall {
     const { call: spec, inputs, mutations, results, resultTree } = this.#manifest, { program } = this.#engine;
     const { leaves, sizeOf } = checkCall(spec, args, this.#holding);
@@ -208,6 +217,12 @@ export async function loadPackage(
   options: LoadPackageOptions = {},
 ): Promise<Package> {
   if (arguments.length > 2) refuseSurplus("loadPackage", 2, arguments);
+  checkOptions("loadPackage", {
+    native: ["boolean"],
+    webgpu: ["boolean"],
+    threads: ["number"],
+    sha256: ["string"],
+  }, options);
   const bytes = await bytesOf(source);
   if (options.sha256 !== undefined) refuseHash("the package", options.sha256, await sha256(bytes));
   const files = readArchive(bytes), { manifest, symbols } = readManifest(textOf(files, MANIFEST));
@@ -218,6 +233,8 @@ export async function loadPackage(
   const held = readWeights(fileOf(files, WEIGHTS));
   return new Package(manifest, await engineOf({ files, manifest, symbols }, options), held);
 }
+
+showAsText(Package.prototype);
 
 /** Chooses the engine of a program. */
 async function engineOf(

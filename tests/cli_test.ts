@@ -136,6 +136,8 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
     ],
     [["cache", "load", "none"], /^error: Expected a saved cache but found none, and there is no such file\n/],
     [["run"], /^error: Expected a script but found nothing\n/],
+    [["watch", "none"], /^error: Expected a script or a folder but found none, and there is no such file\n/],
+    [["new", ""], /^error: Expected a folder for the project but found nothing\n/],
     [["fuzz", "--for", "soon"], /^error: Expected a time such as 90s, 10m or 1h but found soon\n/],
     [["fuzz", "--tier", "gpu"], /^error: Expected --tier to be one of eager, .*webgpu but found gpu\n/],
     [
@@ -294,6 +296,35 @@ console.log(f(tensor([1])).tolist());
 /** Runs these lines in the REPL. */
 const session = (lines: readonly string[]): Promise<Outcome> =>
   dyn(["repl"], { stdin: lines.map((line) => `${line}\n`).join("") });
+
+Deno.test("the REPL loads files, takes the commands of other prompts, and names packages that it cannot find", async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "part.ts"), "export const two: number = 2;\n");
+    await Deno.writeTextFile(
+      join(folder, "all.ts"),
+      'import { two } from "./part.ts";\nconst four = two * 2;\n',
+    );
+    const lines = [
+      ":load all.ts",
+      "four + 1",
+      ".load none.ts",
+      ".help",
+      'import x from "no-such"',
+      "let help = 7; help",
+      "quit()",
+      "8",
+    ];
+    const { stdout, stderr } = await dyn(["repl"], {
+      cwd: folder,
+      stdin: lines.map((line) => `${line}\n`).join(""),
+    });
+    assertMatch(stdout, /^5\n[^]*:load <file>[^]*\n7\n$/);
+    assertMatch(
+      stderr,
+      /^Expected a file but found none\.ts, and there is none\n[^]*Expected no-such among the imports/,
+    );
+  });
+});
 
 Deno.test("the REPL keeps variables across inputs", async () => {
   const { stdout, stderr, code } = await session([

@@ -1,6 +1,16 @@
 /** Functions with gradients of their own inside compiled functions. */
-import { assertEquals, assertMatch } from "@std/assert";
-import { autograd, compile, compiler, manualSeed, rand, randn, type Tensor, tensor } from "../mod.ts";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import {
+  autograd,
+  compile,
+  compiler,
+  DynError,
+  manualSeed,
+  rand,
+  randn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
 import { apart, changing, whole } from "./programs/custom_gradients.ts";
 import { register, registerUnbroken } from "./support/programs.ts";
 import { randomNumbers, TAKES_ALL, testSeed } from "./support/sampling.ts";
@@ -111,6 +121,36 @@ class Custom extends autograd.Function {
     return x ? grad.mul(x.square()) : grad;
   }
 }
+
+Deno.test("what is saved is a tensor or nothing, in compiled functions too", () => {
+  for (
+    const [value, wanted] of [[undefined, [2, null]], [null, [2, null]], [
+      3,
+      /Expected tensors for saveForBackward but found 3; /,
+    ]] as const
+  ) {
+    let saved: unknown = null;
+    class Saving extends autograd.Function {
+      static override forward(context: Context, x: Tensor): Tensor {
+        Reflect.apply(context.saveForBackward, context, [x, value]);
+        return x.mul(2);
+      }
+      static override backward({ savedTensors: [x, other] }: Context, grad: Tensor): Tensor {
+        saved = [x?.item(), other];
+        return grad.mul(2);
+      }
+    }
+    const run = (x: Tensor) => Saving.apply(x);
+    for (const each of [run, compile(run, { backend: "aot_eager" })]) {
+      const x = tensor([2], { dtype: "float32", requiresGrad: true });
+      if (wanted instanceof RegExp) assertMatch(assertThrows(() => each(x), DynError).message, wanted);
+      else {
+        each(x).sum().backward();
+        assertEquals(saved, wanted);
+      }
+    }
+  }
+});
 
 Deno.test("the joint graph contains the written gradient, and saves what that reads", () => {
   const targets: string[][] = [];

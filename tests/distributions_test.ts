@@ -10,6 +10,8 @@ import {
   iinfo,
   isTensor,
   manualSeed,
+  maxMemoryAllocated,
+  resetPeakMemoryStats,
   type Tensor,
   tensor,
 } from "../mod.ts";
@@ -530,4 +532,13 @@ Deno.test("relaxed samples that were rounded to 0 or 1 have a density", () => {
     );
     assert(Number.isFinite(density.item()), `${value}: ${density}`);
   }
+});
+
+Deno.test("samples of many trials take bounded memory", () => {
+  const some = new distributions.Binomial(2 ** 23, tensor([0.5]));
+  resetPeakMemoryStats();
+  const before = maxMemoryAllocated(), count = some.sample().item();
+  assert(maxMemoryAllocated() - before < 2 ** 26, `${maxMemoryAllocated() - before}`);
+  // Within 6 standard deviations
+  assert(Math.abs(count - 2 ** 22) < 6 * 2 ** 10.5, `${count}`);
 });

@@ -354,3 +354,10 @@ Deno.test("losses of tensors that broadcast say so once, with the program's line
     assertMatch(compiled, new RegExp(`^usage warning ${name} .* \\[5, 1, 1, 1, 1, 1, 1\\] .* \\[5\\], both`));
   }
 });
+
+Deno.test("the mean cross entropy of probabilities of no classes is no number, as PyTorch's", () => {
+  const { crossEntropy } = nn.functional, none = dyn.zeros([5, 0]);
+  const mean = (x: Tensor) => crossEntropy(x, x);
+  assertEquals([mean(none).item(), compile(mean, { backend: "aot_eager" })(none).item()], [NaN, NaN]);
+  assertEquals(crossEntropy(none, none, { reduction: "sum" }).add(0).item(), 0);
+});

@@ -11,6 +11,7 @@ import { readArchive, writeArchive } from "../lib/packages/archive.ts";
 import {
   cat,
   compiler,
+  DynError,
   loadPackage,
   type LoadPackageOptions,
   manualSeed,
@@ -168,6 +169,9 @@ Deno.test("views and inputs that are written to are separate results", async () 
     // WebGPU has no sort
     const program = await loadPackage(`${folder}/f.dyn`, { sha256, webgpu: true });
     assertEquals(program.engine, "wasm");
+    assertEquals(Deno.inspect(program), "Package(f, engine=wasm)");
+    const misspelt = { nativ: true } as object;
+    await assertRejects(() => loadPackage(`${folder}/f.dyn`, misspelt), DynError, "but found nativ");
     const a = new PackageTensor(Float32Array.from(numbers(x)), [3, 4]);
     const b = new PackageTensor(Float32Array.from(before), [4, 5]);
     const found = (program.call(a, b) as unknown[]).flat(2) as PackageTensor[];

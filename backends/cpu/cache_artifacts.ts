@@ -141,5 +141,6 @@ function manifestOf(whole: Uint8Array): { readonly manifest: Manifest; readonly 
   const start = from + length;
   const manifest = parsed(manifestCodec, decoder.decode(whole.subarray(from, start)));
   if (manifest) return { manifest, start };
-  throw new DynError("Expected a manifest of target, dyn and files in a saved cache");
+  const found = whole.length < start + length ? `only ${whole.length} bytes of one` : "other text";
+  throw new DynError(`Expected a manifest of target, dyn and files in a saved cache but found ${found}`);
 }

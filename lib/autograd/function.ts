@@ -23,6 +23,12 @@ import { type ApplyOptions, gradientEdge, isBroadcast, Node, setHistory } from "
 import { SavedTensor } from "./saved.ts";
 import { recordInplace } from "./tape.ts";
 
+/** Returns what is saved: a tensor, or null for none. Throws DynError for other values, which fields can hold. */
+function savable(value: Tensor | null | undefined, owner: string): Tensor | null {
+  if (value === null || value === undefined || isTensor(value)) return value ?? null;
+  refuseValue(`tensors for ${owner}`, value, "; other values can be fields of the context");
+}
+
 /**
  * The context that `forward` and `backward` of one call share. Any further fields may be set on it. `S` is the type of
  * the saved tensors, where some are null.
@@ -40,13 +46,13 @@ export class FunctionContext<S extends readonly (Tensor | null)[] = Tensor[]> {
   #materialize = true;
 
   /** Saves tensors for `backward`; later writes to them are detected. Call it once, in forward or setupContext. */
-  saveForBackward(...tensors: readonly (Tensor | null)[]): void {
-    this.#saved = tensors;
+  saveForBackward(...tensors: readonly (Tensor | null | undefined)[]): void {
+    this.#saved = tensors.map((each) => savable(each, "saveForBackward"));
   }
 
   /** Saves tensors for `jvp`, if it reads others than `backward`. */
-  saveForForward(...tensors: readonly (Tensor | null)[]): void {
-    this.#forward = tensors;
+  saveForForward(...tensors: readonly (Tensor | null | undefined)[]): void {
+    this.#forward = tensors.map((each) => savable(each, "saveForForward"));
   }
 
   /** The saved tensors. */

@@ -126,6 +126,9 @@ function sameCount(counts: Tensor): number {
   );
 }
 
+/** Maximum number of trials of Binomial that are drawn together, which is that of random numbers in memory. */
+const MOST_DRAWN = 2 ** 18;
+
 /** The number of successes in a number of trials, as `torch.distributions.Binomial`. */
 export class Binomial extends CountDistribution {
   /** Takes the number of trials, 1 by default, then their probability of success or its logit. */
@@ -167,13 +170,19 @@ export class Binomial extends CountDistribution {
   }
 
   protected draw(shape: SampleShape): Tensor {
-    const trials = Number(this.totalCount.max().item());
-    const hits = uniform01([trials, ...shape], this.probs).lt(this.probs);
-    const numbers = ops.reshape(ops.arange(trials, null, 1, { device: this.probs.device }), [
-      trials,
-      ...shape.map(() => 1),
-    ]);
-    return hits.logicalAnd(numbers.lt(this.totalCount)).to(this.probs.dtype).sum(0);
+    const trials = Number(this.totalCount.max().item()), { dtype, device } = this.probs;
+    const together = Math.max(1, Math.floor(MOST_DRAWN / shape.reduce((a, b) => a * b, 1)));
+    let successes = ops.zeros([...shape], { dtype, device });
+    for (let from = 0; from < trials; from += together) {
+      const count = Math.min(together, trials - from);
+      const hits = uniform01([count, ...shape], this.probs).lt(this.probs);
+      const numbers = ops.reshape(ops.arange(from, from + count, 1, { device }), [
+        count,
+        ...shape.map(() => 1),
+      ]);
+      successes = successes.add(hits.logicalAnd(numbers.lt(this.totalCount)).to(dtype).sum(0));
+    }
+    return successes;
   }
 
   protected override logDensity(value: Tensor): Tensor {

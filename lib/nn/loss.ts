@@ -18,7 +18,8 @@ import { Module } from "./module.ts";
 /** Reduction of the losses of a batch. */
 export type Reduction = "none" | "mean" | "sum";
 
-interface ReductionOptions {
+/** Options of losses that are reduced. */
+export interface ReductionOptions {
   readonly reduction?: Reduction;
 }
 
@@ -30,24 +31,31 @@ export interface WeightOptions {
   readonly weight?: Tensor | null;
 }
 
+/** A loss whose values for the elements or samples of a batch are reduced. */
+export abstract class ReducedLoss<R extends string = Reduction> extends Module {
+  /** Reduction of the losses of a batch. */
+  reduction: R | "mean";
+
+  constructor(reduction: R | undefined) {
+    super();
+    this.reduction = reduction ?? "mean";
+  }
+}
+
 /** A loss whose weight is a buffer, so that it moves with the module and is part of its state. */
-export abstract class WeightedLoss extends Module {
+export abstract class WeightedLoss extends ReducedLoss {
   weight: Tensor | null = null;
 
-  constructor(weight: Tensor | null | undefined) {
-    super();
+  constructor({ weight, reduction }: WeightOptions & ReductionOptions) {
+    super(reduction);
     this.registerBuffer("weight", weight ?? null);
   }
 }
 
 /** (input − target)² */
-export class MSELoss extends Module {
-  reduction: Reduction;
-
+export class MSELoss extends ReducedLoss {
   constructor(options: ReductionOptions = {}) {
-    super();
-    optionsOf("MSELoss", options, ["reduction"]);
-    this.reduction = options.reduction ?? "mean";
+    super(optionsOf("MSELoss", options, ["reduction"]).reduction);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -57,13 +65,9 @@ export class MSELoss extends Module {
 }
 
 /** |input − target| */
-export class L1Loss extends Module {
-  reduction: Reduction;
-
+export class L1Loss extends ReducedLoss {
   constructor(options: ReductionOptions = {}) {
-    super();
-    optionsOf("L1Loss", options, ["reduction"]);
-    this.reduction = options.reduction ?? "mean";
+    super(optionsOf("L1Loss", options, ["reduction"]).reduction);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -73,14 +77,11 @@ export class L1Loss extends Module {
 }
 
 /** Quadratic below beta, linear above. */
-export class SmoothL1Loss extends Module {
-  reduction: Reduction;
+export class SmoothL1Loss extends ReducedLoss {
   beta: number;
 
   constructor(options: ReductionOptions & { readonly beta?: number } = {}) {
-    super();
-    optionsOf("SmoothL1Loss", options, ["reduction", "beta"]);
-    this.reduction = options.reduction ?? "mean";
+    super(optionsOf("SmoothL1Loss", options, ["reduction", "beta"]).reduction);
     this.beta = options.beta ?? 1;
   }
 
@@ -92,14 +93,11 @@ export class SmoothL1Loss extends Module {
 }
 
 /** Quadratic below delta, linear with slope delta above. */
-export class HuberLoss extends Module {
-  reduction: Reduction;
+export class HuberLoss extends ReducedLoss {
   delta: number;
 
   constructor(options: ReductionOptions & { readonly delta?: number } = {}) {
-    super();
-    optionsOf("HuberLoss", options, ["reduction", "delta"]);
-    this.reduction = options.reduction ?? "mean";
+    super(optionsOf("HuberLoss", options, ["reduction", "delta"]).reduction);
     this.delta = options.delta ?? 1;
   }
 
@@ -125,7 +123,6 @@ export interface CrossEntropyOptions extends ClassOptions {
 /** Softmax cross entropy of logits [N, C, ...] against class indices [N, ...] or probabilities. */
 export class CrossEntropyLoss extends WeightedLoss {
   readonly ignoreIndex: number;
-  readonly reduction: Reduction;
   readonly labelSmoothing: number;
 
   constructor(...given: Weighted<CrossEntropyOptions>) {
@@ -133,9 +130,8 @@ export class CrossEntropyLoss extends WeightedLoss {
       positional: ["weight"],
       named: ["ignoreIndex", "reduction", "labelSmoothing"],
     }, given);
-    super(options.weight);
+    super(options);
     this.ignoreIndex = options.ignoreIndex ?? -100;
-    this.reduction = options.reduction ?? "mean";
     this.labelSmoothing = options.labelSmoothing ?? 0;
   }
 
@@ -149,16 +145,14 @@ export class CrossEntropyLoss extends WeightedLoss {
 /** Negative log-likelihood of log-probabilities [N, C, ...]. */
 export class NLLLoss extends WeightedLoss {
   readonly ignoreIndex: number;
-  readonly reduction: Reduction;
 
   constructor(...given: Weighted<ClassOptions>) {
     const options = trailing<ClassOptions>("NLLLoss", {
       positional: ["weight"],
       named: ["ignoreIndex", "reduction"],
     }, given);
-    super(options.weight);
+    super(options);
     this.ignoreIndex = options.ignoreIndex ?? -100;
-    this.reduction = options.reduction ?? "mean";
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -176,13 +170,10 @@ export interface BinaryOptions extends ReductionOptions {
 
 /** Binary cross entropy of probabilities. */
 export class BCELoss extends WeightedLoss {
-  readonly reduction: Reduction;
-
   constructor(...given: Weighted<BinaryOptions>) {
     const names = { positional: ["weight"], named: ["reduction"] } as const;
     const options = trailing<BinaryOptions>("BCELoss", names, given);
-    super(options.weight);
-    this.reduction = options.reduction ?? "mean";
+    super(options);
   }
 
   override forward(input: Tensor, target: Tensor): Tensor {
@@ -199,7 +190,6 @@ interface LogitsOptions extends BinaryOptions {
 
 /** Binary cross entropy of logits, stable for large ones; posWeight scales the positive targets. */
 export class BCEWithLogitsLoss extends WeightedLoss {
-  readonly reduction: Reduction;
   posWeight: Tensor | null = null;
 
   constructor(...given: Weighted<LogitsOptions>) {
@@ -207,8 +197,7 @@ export class BCEWithLogitsLoss extends WeightedLoss {
       positional: ["weight"],
       named: ["reduction", "posWeight"],
     }, given);
-    super(options.weight);
-    this.reduction = options.reduction ?? "mean";
+    super(options);
     this.registerBuffer("posWeight", options.posWeight ?? null, { key: "pos_weight" });
   }
 
@@ -220,16 +209,13 @@ export class BCEWithLogitsLoss extends WeightedLoss {
 }
 
 /** Kullback–Leibler divergence from the input's distribution, given by log-probabilities, to the target's. */
-export class KLDivLoss extends Module {
-  reduction: Reduction | "batchmean";
+export class KLDivLoss extends ReducedLoss<Reduction | "batchmean"> {
   logTarget: boolean;
 
   constructor(
     options: { readonly reduction?: Reduction | "batchmean"; readonly logTarget?: boolean } = {},
   ) {
-    super();
-    optionsOf("KLDivLoss", options, ["reduction", "logTarget"]);
-    this.reduction = options.reduction ?? "mean";
+    super(optionsOf("KLDivLoss", options, ["reduction", "logTarget"]).reduction);
     this.logTarget = options.logTarget ?? false;
   }
 

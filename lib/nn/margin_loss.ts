@@ -17,7 +17,14 @@ import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { type TripletDistanceOptions, tripletMarginWithDistanceLoss } from "./functional.ts";
-import { type Reduction, type Weighted, WeightedLoss, type WeightOptions } from "./loss.ts";
+import {
+  ReducedLoss,
+  type Reduction,
+  type ReductionOptions,
+  type Weighted,
+  WeightedLoss,
+  type WeightOptions,
+} from "./loss.ts";
 import { Module } from "./module.ts";
 import { aliasFields } from "./module_tree.ts";
 
@@ -29,21 +36,19 @@ export interface MarginOptions {
   readonly reduction?: Reduction;
 }
 
-abstract class MarginLoss extends Module {
+abstract class MarginLoss extends ReducedLoss {
   /** The margin unless one is given. */
   protected static readonly usual: number = 0;
   readonly margin: number;
-  readonly reduction: Reduction;
 
   constructor(...given: Trailing<MarginOptions, ["margin"]>) {
-    super();
     const options = trailing<MarginOptions>(
       "a margin loss",
       { positional: ["margin"], named: ["reduction"] },
       given,
     );
+    super(options.reduction);
     this.margin = options.margin ?? new.target.usual;
-    this.reduction = options.reduction ?? "mean";
   }
 }
 
@@ -88,7 +93,7 @@ export interface TripletMarginOptions extends MarginOptions {
 }
 
 /** max(0, d(anchor, positive) − d(anchor, negative) + margin) */
-export class TripletMarginLoss extends Module {
+export class TripletMarginLoss extends ReducedLoss {
   /** The least difference of the distances without loss. */
   margin: number;
   /** The exponent of the norm. */
@@ -97,22 +102,19 @@ export class TripletMarginLoss extends Module {
   eps: number;
   /** Whether the positive replaces the anchor if it is closer to the negative. */
   swap: boolean;
-  /** Reduction of the losses of a batch. */
-  reduction: Reduction;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<TripletMarginOptions, ["margin", "p", "eps", "swap"]>) {
-    super();
     const names = ["margin", "p", "eps", "swap"] as const;
     const options = trailing<TripletMarginOptions>("TripletMarginLoss", {
       positional: names,
       named: ["reduction"],
     }, given);
+    super(options.reduction);
     this.margin = options.margin ?? 1;
     this.p = options.p ?? 2;
     this.eps = options.eps ?? 1e-6;
     this.swap = options.swap ?? false;
-    this.reduction = options.reduction ?? "mean";
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
@@ -126,25 +128,24 @@ export class TripletMarginLoss extends Module {
 const DISTANCE = { distanceFunction: "distance_function" };
 
 /** Like TripletMarginLoss for any distance, as torch.nn.TripletMarginWithDistanceLoss. */
-export class TripletMarginWithDistanceLoss extends Module {
+export class TripletMarginWithDistanceLoss extends ReducedLoss {
   /** The distance between two batches of vectors. */
   readonly distanceFunction: NonNullable<TripletDistanceOptions["distanceFunction"]>;
   /** The least difference of the distances without loss. */
   margin: number;
   /** Whether the positive replaces the anchor if it is closer to the negative. */
   swap: boolean;
-  /** Reduction of the losses of a batch. */
-  reduction: Reduction;
 
   /** Takes its arguments by name. */
   constructor(options: TripletDistanceOptions = {}) {
-    super();
-    optionsOf("TripletMarginWithDistanceLoss", options, ["distanceFunction", "margin", "swap", "reduction"]);
+    super(
+      optionsOf("TripletMarginWithDistanceLoss", options, ["distanceFunction", "margin", "swap", "reduction"])
+        .reduction,
+    );
     this.distanceFunction = options.distanceFunction ?? new PairwiseDistance();
     Object.assign(this.stateKeys, DISTANCE);
     this.margin = options.margin ?? 1;
     this.swap = options.swap ?? false;
-    this.reduction = options.reduction ?? "mean";
   }
 
   /** The output of the layer. */
@@ -171,8 +172,6 @@ export class MultiMarginLoss extends WeightedLoss {
   readonly p: number;
   /** The required margin. */
   readonly margin: number;
-  /** Reduction of the losses of a batch: "mean", "sum" or "none". */
-  readonly reduction: Reduction;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<MultiMarginOptions, ["p", "margin", "weight"]>) {
@@ -180,10 +179,9 @@ export class MultiMarginLoss extends WeightedLoss {
       positional: ["p", "margin", "weight"],
       named: ["reduction"],
     }, given);
-    super(options.weight);
+    super(options);
     this.p = options.p ?? 1;
     this.margin = options.margin ?? 1;
-    this.reduction = options.reduction ?? "mean";
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
@@ -194,20 +192,11 @@ export class MultiMarginLoss extends WeightedLoss {
   }
 }
 
-interface ReductionOptions {
-  readonly reduction?: Reduction;
-}
-
 /** log(1 + e^(−target·input)) */
-export class SoftMarginLoss extends Module {
-  /** Reduction of the losses of a batch. */
-  reduction: Reduction;
-
+export class SoftMarginLoss extends ReducedLoss {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(options: ReductionOptions = {}) {
-    super();
-    optionsOf("SoftMarginLoss", options, ["reduction"]);
-    this.reduction = options.reduction ?? "mean";
+    super(optionsOf("SoftMarginLoss", options, ["reduction"]).reduction);
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
@@ -219,15 +208,11 @@ export class SoftMarginLoss extends Module {
 
 /** Mean binary cross entropy over classes, of logits [N, C]. */
 export class MultiLabelSoftMarginLoss extends WeightedLoss {
-  /** Reduction of the losses of a batch: "mean", "sum" or "none". */
-  readonly reduction: Reduction;
-
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Weighted<ReductionOptions & WeightOptions>) {
     const names = { positional: ["weight"], named: ["reduction"] } as const;
     const options = trailing<ReductionOptions & WeightOptions>("MultiLabelSoftMarginLoss", names, given);
-    super(options.weight);
-    this.reduction = options.reduction ?? "mean";
+    super(options);
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
@@ -242,15 +227,10 @@ export class MultiLabelSoftMarginLoss extends WeightedLoss {
  * The mean over pairs of a target class and another class of max(0, 1 − x[target] + x[other]); rows of targets end at
  * −1.
  */
-export class MultiLabelMarginLoss extends Module {
-  /** Reduction of the losses of a batch. */
-  reduction: Reduction;
-
+export class MultiLabelMarginLoss extends ReducedLoss {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(options: ReductionOptions = {}) {
-    super();
-    optionsOf("MultiLabelMarginLoss", options, ["reduction"]);
-    this.reduction = options.reduction ?? "mean";
+    super(optionsOf("MultiLabelMarginLoss", options, ["reduction"]).reduction);
   }
 
   /** The output of the layer. */
@@ -269,21 +249,17 @@ export interface GaussianOptions extends ReductionOptions {
 }
 
 /** Negative log-likelihood of a normal distribution with given variances. */
-export class GaussianNLLLoss extends Module {
+export class GaussianNLLLoss extends ReducedLoss {
   /** Whether to include the constant term. */
   full: boolean;
   /** The least variance. */
   eps: number;
-  /** Reduction of the losses of a batch. */
-  reduction: Reduction;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(options: GaussianOptions = {}) {
-    super();
-    optionsOf("GaussianNLLLoss", options, ["full", "eps", "reduction"]);
+    super(optionsOf("GaussianNLLLoss", options, ["full", "eps", "reduction"]).reduction);
     this.full = options.full ?? false;
     this.eps = options.eps ?? 1e-6;
-    this.reduction = options.reduction ?? "mean";
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */
@@ -301,19 +277,16 @@ export interface PoissonOptions extends GaussianOptions {
 }
 
 /** Negative log-likelihood of a Poisson distribution. */
-export class PoissonNLLLoss extends Module {
+export class PoissonNLLLoss extends ReducedLoss {
   /** Whether the input is the logarithm of the rate. */
   logInput: boolean;
   /** Whether to include the constant term. */
   full: boolean;
   /** Added to rates, which keeps logarithms finite. */
   eps: number;
-  /** Reduction of the losses of a batch. */
-  reduction: Reduction;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<PoissonOptions, ["logInput", "full"]>) {
-    super();
     const options = trailing<PoissonOptions>("PoissonNLLLoss", {
       positional: ["logInput", "full"],
       named: [
@@ -321,10 +294,10 @@ export class PoissonNLLLoss extends Module {
         "reduction",
       ],
     }, given);
+    super(options.reduction);
     this.logInput = options.logInput ?? true;
     this.full = options.full ?? false;
     this.eps = options.eps ?? 1e-8;
-    this.reduction = options.reduction ?? "mean";
   }
 
   /** The loss of the arguments, reduced as `reduction` says. */

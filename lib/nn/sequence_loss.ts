@@ -7,8 +7,7 @@ import { type Arguments, type Trailing, trailing } from "../base/arguments.ts";
 import { layerArguments } from "./layer_arguments.ts";
 import { ctcLoss } from "./functional.ts";
 import { Linear } from "./linear.ts";
-import { type Reduction, WeightedLoss } from "./loss.ts";
-import { Module } from "./module.ts";
+import { ReducedLoss, type Reduction, WeightedLoss } from "./loss.ts";
 import type { Placement } from "./placement.ts";
 
 /** Options of CTCLoss. */
@@ -24,20 +23,17 @@ export interface CTCOptions {
 const CTC = ["blank", "reduction", "zeroInfinity"] as const;
 
 /** Minus the log-probability of targets over all alignments with blanks, as torch.nn.CTCLoss. */
-export class CTCLoss extends Module {
+export class CTCLoss extends ReducedLoss {
   /** The class of blanks. */
   blank: number;
-  /** Reduction of the losses of a batch. */
-  reduction: Reduction;
   /** Whether infinite losses, of targets that do not fit, are replaced by 0. */
   zeroInfinity: boolean;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<CTCOptions, typeof CTC>) {
-    super();
     const options = trailing<CTCOptions>("CTCLoss", CTC, given);
+    super(options.reduction);
     this.blank = options.blank ?? 0;
-    this.reduction = options.reduction ?? "mean";
     this.zeroInfinity = options.zeroInfinity ?? false;
   }
 
@@ -99,8 +95,6 @@ export class LinearCrossEntropyLoss extends WeightedLoss {
   readonly numClasses: number;
   /** Further dimensions of the targets. */
   readonly outFeatures: readonly number[];
-  /** Reduction of the losses of a batch; "mean" by default. */
-  readonly reduction: Reduction;
   /** A class whose targets are ignored. */
   readonly ignoreIndex: number | null;
   /** The share of each target that is spread over all classes. */
@@ -115,11 +109,10 @@ export class LinearCrossEntropyLoss extends WeightedLoss {
       LINEAR,
       given,
     );
-    super(options.weight);
+    super(options);
     const { inFeatures, numClasses, outFeatures = [], bias = false, device, dtype } = options;
     this.numClasses = numClasses;
     this.outFeatures = outFeatures;
-    this.reduction = options.reduction ?? "mean";
     this.ignoreIndex = options.ignoreIndex ?? null;
     this.labelSmoothing = options.labelSmoothing ?? 0;
     this.linear = new Linear(inFeatures, outFeatures.reduce((a, b) => a * b, numClasses), {

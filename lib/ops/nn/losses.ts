@@ -338,8 +338,9 @@ const crossEntropy = composeWideOp({
           ? o.full([], labelSmoothing, { dtype: self.dtype, device: self.device })
           : o.to(labelSmoothing, self.dtype);
       const smooth = labelSmoothing === 0 ? target : o.add(o.mul(target, wanted), o.div(even(), classes));
-      const losses = o.neg(o.sum(o.mul(weighted, smooth), dim));
-      return reduce(o, losses, reduction);
+      const losses = reduce(o, o.neg(o.sum(o.mul(weighted, smooth), dim)), reduction);
+      // The mean is a sum divided by numel(self) / classes, which is no number without classes
+      return classes === 0 && reduction === "mean" ? o.div(losses, 0) : losses;
     }
     const { counts, losses, factor } = pick(o, { input: logits, target, weight, ignoreIndex });
     const finish = (each: typeof losses) =>
