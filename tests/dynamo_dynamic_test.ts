@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { markDimension } from "../lib/dynamo/mod.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import { tensor } from "../lib/tensor/creation.ts";
-import type { Tensor } from "../lib/tensor/tensor.ts";
+import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
 
 Deno.test("an integer is a constant, then a symbol: 2, 3 and -2 compile, 4 does not", () => {
@@ -172,4 +172,49 @@ Deno.test("dimensions in another order have a version of their own, with constan
   for (const x of [rows, other, rows, other]) assertEquals(list(c.run(x)), list(ops.mul(x, 2)));
   assertEquals(c.graphs.length, 2);
   assert(!c.guards().join().includes("stride()["), `${c.guards()}`);
+});
+
+/** Calls that some sizes, strides or numbers do not admit: a list of sizes and strides, and what is called. */
+const REFUSED: Readonly<Record<string, { run(x: Tensor): unknown; readonly layouts: readonly Layout[] }>> = {
+  "a view": { run: (x) => x.view(2, -1), layouts: [[[5]], [[6]], [[7]], [[8]]] },
+  "a view of strides": {
+    run: (x) => x.view(-1),
+    layouts: [[[2, 3], [6, 1]], [[2, 3], [7, 1]], [[2, 3], [3, 1]], [[2, 3], [8, 1]]],
+  },
+  "a product": { run: (x) => x.matmul(ops.ones([3, 4])), layouts: [[[2, 4]], [[2, 5]], [[2, 3]], [[4, 3]]] },
+  "a sum": { run: (x) => x.add(ops.ones([4])), layouts: [[[3]], [[5]], [[4]], [[1]]] },
+  "an element": { run: (x) => x.select(0, 5), layouts: [[[3]], [[4]], [[6]], [[5]], [[7]]] },
+  "a write": { run: (x) => x.clone().add_(ops.ones([3, 4])), layouts: [[[4]], [[2, 4]], [[5, 4]], [[3, 4]]] },
+  "a size as an argument": {
+    run: (x) => x.reshape(x.numel() / 2, 2),
+    layouts: [[[5]], [[7]], [[6]], [[9]], [[8]]],
+  },
+};
+
+type Layout = readonly [shape: readonly number[], strides?: readonly number[]];
+
+Deno.test("an exception that the program catches is thrown in the calls in which it is thrown uncompiled", () => {
+  const text = (value: unknown) => isTensor(value) ? `[${value.shape}] ${list(value)}` : `${value}`;
+  for (const [name, { run, layouts }] of Object.entries(REFUSED)) {
+    const program = (x: Tensor): unknown => {
+      try {
+        return run(x);
+      } catch {
+        return "caught";
+      }
+    };
+    for (const dynamic of [undefined, true]) {
+      for (const order of [layouts, layouts.toReversed()]) {
+        const call = capture(program, { dynamic }).run;
+        for (const [shape, strides] of [...order, ...layouts]) {
+          const make = () => {
+            const count = shape.reduce((count, size) => count * size, 1),
+              whole = ops.arange(64).to("float32");
+            return strides ? whole.asStrided(shape, strides) : whole.slice(0, 0, count).view(shape);
+          };
+          assertEquals(text(call(make())), text(program(make())), `${name}: [${shape}], [${strides}]`);
+        }
+      }
+    }
+  }
 });

@@ -51,6 +51,7 @@ import { positionsOf, userFrames } from "./positions.ts";
 import { StandIns } from "./stand_ins.ts";
 import { StepStart } from "./step_start.ts";
 import { stepText } from "./step_text.ts";
+import { guardRefusal } from "./refusals.ts";
 import { type Interruption, Restart } from "./restart.ts";
 import type { ExecutionContext } from "./step.ts";
 import { rowsOf } from "./tensor_methods.ts";
@@ -204,7 +205,10 @@ export class Machine implements Interpreter {
           if (planned.cause.kind === "symbolicLimit") this.#refuse(planned.cause);
           return this.#breakHere(planned.cause);
         }
-        if (planned?.kind === "raise") throw this.#exception(planned, step);
+        if (planned?.kind === "raise") {
+          if (planned.certain) guardRefusal(this, () => execute(this, this.#execution, frame, instruction));
+          throw this.#exception(planned, step);
+        }
         if (
           config.forceBreak === frame.pc && this.frames.length === 1 && step > 0 &&
           !CONTROL.has(instruction.op) && !readsFrame(instruction)
