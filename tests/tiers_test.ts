@@ -65,6 +65,8 @@ interface Told {
   readonly last: readonly number[];
   readonly tiers: Readonly<Record<string, number>>;
   readonly fallback: Readonly<Record<string, number>>;
+  /** Whether the first call has tried the compiler. */
+  readonly tried: boolean;
 }
 
 const told = ({ stdout }: Outcome): Told => JSON.parse(stdout);
@@ -89,11 +91,11 @@ test("a graph answers through WebAssembly and goes over to native code with the 
   assertEquals([told(warm).last, told(warm).tiers], [first, { wasm_first: 1, native_at_once: 1 }]);
 });
 
-test("no call waits for a compiler that nobody has tried before", async (folder) => {
+test("no call waits for a compiler that nobody has tried before, and the first does not try it", async (folder) => {
   const { code, stdout, stderr } = await background(folder, "gated");
   assertEquals(code, 0, stderr);
-  const { first, last, tiers, fallback } = told({ code, stdout, stderr });
-  assertEquals([last, tiers, fallback], [first, { wasm_first: 1, switched: 1 }, {}]);
+  const { first, last, tiers, fallback, tried } = told({ code, stdout, stderr });
+  assertEquals([last, tiers, fallback, tried], [first, { wasm_first: 1, switched: 1 }, {}, false]);
   assertEquals(leftovers(folder), []);
 });
 

@@ -23,7 +23,7 @@ import { EAGER_OP, GRAPH, TieredProgram, type TieredSource } from "./tiered_prog
 import {
   type AbsentCompiler,
   toolchainForGraph,
-  toolchainIfKnown,
+  toolchainIfStored,
   type ToolchainStatus,
 } from "./toolchain.ts";
 
@@ -83,9 +83,9 @@ function compileForBest(program: Program): CompiledProgram {
   }
 }
 
-/** Compiles in the background, as also happens while the compiler is being probed. */
+/** Compiles in the background. A compiler that has not been probed is when native code is wanted first. */
 function compileLater(program: Program): CompiledProgram {
-  const status = toolchainIfKnown() && toolchainForGraph();
+  const status = toolchainIfStored() && toolchainForGraph();
   const stays = status !== undefined && status.kind !== "ready";
   if (stays) sayAbsent(status);
   return compileTiered(sourceOf(program, { stays }));
