@@ -4,42 +4,25 @@
  * loops/verify.ts; the output of each pass can be dumped.
  */
 import { VERIFIES_EACH_PASS } from "../base/config.ts";
+import { onDemand } from "../base/on_demand.ts";
 import { recording } from "../base/recording.ts";
 import type { Kernel, Program } from "../loops/ir.ts";
 import { cachedRewrite } from "../loops/canonical_form.ts";
 import { printProgram } from "../loops/print.ts";
 import { expandRegions, isRegion, kernelCount } from "../loops/regions.ts";
 import { verifyProgram } from "../loops/verify.ts";
-import { fusedAttention } from "./attention.ts";
-import { fusedGradients } from "./attention_gradients.ts";
 import { blockedSums } from "./blocked_sums.ts";
 import { chunkedReductions, mapToThreads } from "./threads.ts";
 import { expandConversions, expandSmallSums } from "./small_types.ts";
-import { depthwiseConvolutions } from "./depthwise.ts";
-import { splitIndexSets, splitOutermost } from "./index_set_splitting.ts";
-import { rowFission } from "./row_fission.ts";
-import { flatLoops } from "./flat_loops.ts";
-import { foldedGradients } from "./folded_gradients.ts";
-import { gridReductions } from "./grid_reductions.ts";
-import { gridScans } from "./grid_scans.ts";
 import { type Rewrite, rewriteNests } from "./kernels.ts";
-import { joinScalars } from "./joined_scalars.ts";
-import { persistentRows } from "./persistent_rows.ts";
 import { libraryCalls } from "./library_calls.ts";
-import { runsOfLanes } from "./lanes.ts";
 import { narrowIntegers } from "./narrow.ts";
 import type { Target } from "./target.ts";
 import { unrollShort } from "./unroll.ts";
-import { mapToGrid } from "./grid.ts";
 import { attachPrologues } from "./prologues.ts";
-import { packedFilters } from "./packed_filters.ts";
 import { blocksOfRows } from "./row_blocks.ts";
 import { loopFission } from "./nests.ts";
-import { splitProducts } from "./split_products.ts";
-import { streamingStores } from "./streaming_stores.ts";
-import { foreachTables } from "./foreach_tables.ts";
 import { sharesOperands, transposedOperands } from "./transposed_operands.ts";
-import { transposedTiles } from "./transposed_tiles.ts";
 import { im2colConvolutions } from "./im2col.ts";
 import { vectorise, vectoriseEpilogue } from "./vectorise.ts";
 import { windowsOfBuffers } from "./windows.ts";
@@ -52,25 +35,38 @@ export interface Pass {
   readonly run: (program: Program, target: Target) => Program;
 }
 
+const grid = onDemand(import.meta.url, "./grid_passes.ts", () => import("./grid_passes.ts"));
+const native = onDemand(import.meta.url, "./native_passes.ts", () => import("./native_passes.ts"));
+
+/** A pass for targets that run on a grid. */
+function forGrid(name: keyof ReturnType<typeof grid>["GRID_PASSES"]): Pass {
+  const run = (program: Program, target: Target): Program => grid().GRID_PASSES[name](program, target);
+  return { name, applies: ({ grid }) => grid !== null, run };
+}
+
 /** Passes over kernels and their neighbours, which run once over a region. */
 const KERNEL_PASSES: readonly Pass[] = [
   { name: "small_sums", applies: ({ grid }) => grid === null, run: expandSmallSums },
-  { name: "attention", applies: ({ grid }) => grid !== null, run: fusedAttention },
-  { name: "attention_gradients", applies: ({ grid }) => grid !== null, run: fusedGradients },
-  { name: "joined_scalars", applies: ({ grid }) => grid !== null, run: joinScalars },
+  forGrid("attention"),
+  forGrid("attention_gradients"),
+  forGrid("joined_scalars"),
   { name: "library_calls", applies: () => true, run: libraryCalls },
   { name: "prologues", applies: () => true, run: attachPrologues },
-  { name: "depthwise", applies: ({ grid }) => grid !== null, run: depthwiseConvolutions },
-  { name: "folded_gradients", applies: ({ grid }) => grid !== null, run: foldedGradients },
-  { name: "packed_filters", applies: ({ grid }) => grid !== null, run: packedFilters },
-  { name: "split_products", applies: ({ grid }) => grid !== null, run: splitProducts },
+  forGrid("depthwise"),
+  forGrid("folded_gradients"),
+  forGrid("packed_filters"),
+  forGrid("split_products"),
   { name: "transposed_operands", applies: ({ rowsInPlace }) => rowsInPlace > 0, run: transposedOperands },
-  { name: "outermost_splitting", applies: ({ runs }) => runs, run: perNest(splitOutermost) },
+  {
+    name: "outermost_splitting",
+    applies: ({ runs }) => runs,
+    run: perNest((body) => native().splitOutermost(body)),
+  },
   { name: "loop_fission", applies: () => true, run: loopFission },
-  { name: "flat_loops", applies: ({ grid }) => grid !== null, run: flatLoops },
-  { name: "row_fission", applies: ({ grid }) => grid !== null, run: rowFission },
-  { name: "grid_reductions", applies: ({ grid }) => grid !== null, run: gridReductions },
-  { name: "grid_scans", applies: ({ grid }) => grid !== null, run: gridScans },
+  forGrid("flat_loops"),
+  forGrid("row_fission"),
+  forGrid("grid_reductions"),
+  forGrid("grid_scans"),
   { name: "blocked_sums", applies: ({ lanes }) => lanes, run: perNest(blockedSums) },
   { name: "vectorise", applies: ({ lanes }) => lanes, run: perNest(vectorise, vectoriseEpilogue) },
   {
@@ -83,19 +79,35 @@ const KERNEL_PASSES: readonly Pass[] = [
   { name: "conversions", applies: () => true, run: perNest(expandConversions, expandConversions) },
   { name: "row_blocks", applies: ({ blockBytes }) => blockBytes > 0, run: blocksOfRows },
   { name: "im2col", applies: ({ im2col }) => im2col, run: im2colConvolutions },
-  { name: "index_set_splitting", applies: ({ runs }) => runs, run: perNest(splitIndexSets) },
-  { name: "transposed_tiles", applies: ({ runs }) => runs, run: transposedTiles },
+  {
+    name: "index_set_splitting",
+    applies: ({ runs }) => runs,
+    run: perNest((body) => native().splitIndexSets(body)),
+  },
+  {
+    name: "transposed_tiles",
+    applies: ({ runs }) => runs,
+    run: (program) => native().transposedTiles(program),
+  },
   { name: "threads", applies: ({ threads }) => threads !== "none", run: mapToThreads },
-  { name: "lanes", applies: ({ runs }) => runs, run: runsOfLanes },
-  { name: "grid", applies: ({ grid }) => grid !== null, run: mapToGrid },
-  { name: "persistent_rows", applies: ({ grid }) => grid !== null, run: persistentRows },
+  { name: "lanes", applies: ({ runs }) => runs, run: (program) => native().runsOfLanes(program) },
+  forGrid("grid"),
+  forGrid("persistent_rows"),
 ];
 
 /** Passes over whole programs. */
 const PROGRAM_PASSES: readonly Pass[] = [
   { name: "windows", applies: () => true, run: windowsOfBuffers },
-  { name: "foreach_tables", applies: ({ tables }) => tables, run: foreachTables },
-  { name: "streaming_stores", applies: ({ streams }) => streams, run: streamingStores },
+  {
+    name: "foreach_tables",
+    applies: ({ tables }) => tables,
+    run: (program, target) => native().foreachTables(program, target),
+  },
+  {
+    name: "streaming_stores",
+    applies: ({ streams }) => streams,
+    run: (program) => native().streamingStores(program),
+  },
 ];
 
 /** All passes, in their order. */
