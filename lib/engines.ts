@@ -18,15 +18,15 @@ import { compileFunctional, inductor } from "./pipeline.ts";
 
 /** Creates the backend of an engine: the rest of each graph is compiled by the inductor. */
 function backendOf(engine: Engine): GraphBackend {
-  const { name, compile } = engine;
+  const { name, code } = engine;
   const fwCompiler: GraphCompiler = (gm) =>
-    partition(gm, { [name]: chosenNodes(engine, gm) }).compile({ [name]: compile }, compileFunctional);
+    partition(gm, { [name]: chosenNodes(engine, gm) }).compile({ [name]: code().compile }, compileFunctional);
   return aotAutograd({ fwCompiler });
 }
 
 takeEngines((engine) => {
-  const { name, needs, absence } = engine;
-  registerBackend(name, backendOf(engine), { needs, absence, declines: true });
+  const { name, needs, code } = engine;
+  registerBackend(name, backendOf(engine), { needs, absence: () => code().absence(), declines: true });
 });
 
 /** Returns whether a node computes each element from those at the same place only. */

@@ -38,7 +38,7 @@ const timesCodec: Codec<Times> = record<Times>({ engine: number, alone: number, 
 
 /** Selects the nodes of a graph that the engine is to take. */
 export function chosenNodes(engine: Engine, gm: GraphModule): (node: Node) => boolean {
-  const { comparison, supports } = engine;
+  const { comparison, supports } = engine.code();
   if (!config.inductor.maxAutotune || !comparison) return supports;
   const pieces = comparison.pieces(gm.graph);
   const inPieces = new Set(pieces.flat()), chosen = new Set<Node>();
@@ -51,7 +51,7 @@ export function chosenNodes(engine: Engine, gm: GraphModule): (node: Node) => bo
 }
 
 function isFaster(engine: Engine, gm: GraphModule, piece: readonly Node[]): boolean {
-  const nodes = new Set(piece), { name, comparison } = engine;
+  const nodes = new Set(piece), { name } = engine, { comparison } = engine.code();
   const parts = partition(gm, { [name]: (node) => nodes.has(node) }).parts.filter((part) =>
     part.engine === name
   );
@@ -85,7 +85,7 @@ function isFaster(engine: Engine, gm: GraphModule, piece: readonly Node[]): bool
 
 /** Times both ways on the same tensors; null if the engine declines. */
 function measuredTimes(engine: Engine, module: GraphModule): Times | null {
-  const compiled = engine.compile(module);
+  const compiled = engine.code().compile(module);
   if (!compiled) return null;
   const { placeholders } = module.graph, usual = compileFunctional(module, placeholders.map(exampleOf));
   if (!usual) throw new InternalError("Expected the inductor to compile a piece but found that it declines");

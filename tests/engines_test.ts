@@ -281,16 +281,18 @@ Deno.test("engines take over parts that they are measured to run faster, and mea
   const engineOf = (name: string, run: () => void): Engine => ({
     name,
     needs: "nothing",
-    absence: () => null,
-    supports: ({ target }) => target === "mm" || target === "permute",
-    comparison: {
-      identity: () => identity,
-      pieces: ({ nodes }) => nodes.filter(({ target }) => target === "mm").map((node) => [node]),
-    },
-    compile: () => () => {
-      run();
-      return [];
-    },
+    code: () => ({
+      absence: () => null,
+      supports: ({ target }) => target === "mm" || target === "permute",
+      comparison: {
+        identity: () => identity,
+        pieces: ({ nodes }) => nodes.filter(({ target }) => target === "mm").map((node) => [node]),
+      },
+      compile: () => () => {
+        run();
+        return [];
+      },
+    }),
   });
   const quick = engineOf("quick", () => {});
   const slow = engineOf("slow", () => {

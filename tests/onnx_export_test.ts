@@ -8,7 +8,7 @@ import type { DType } from "../lib/base/dtype.ts";
 import { isPlainObject } from "../lib/base/tree.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
-import { onnxBytes } from "../packaging/onnx/mod.ts";
+import { onnxBytes } from "../packaging/onnx/program.ts";
 import { RULES } from "../packaging/onnx/rules.ts";
 import { cat, compiler, noGrad, tensor } from "../mod.ts";
 import { assertSame, compareInRuntime, runModel, tensorsOf } from "./support/onnx.ts";

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { openSession, ortAbsence } from "../backends/onnxrt/library.ts";
 import { toOrtTensor } from "../backends/onnxrt/tensors.ts";
 import { counters, logs } from "../lib/base/logs.ts";
-import { onnxBytes } from "../packaging/onnx/mod.ts";
+import { onnxBytes } from "../packaging/onnx/program.ts";
 import { compile, compiler, manualSeed, nn, noGrad, randn, type Tensor, tensor } from "../mod.ts";
 
 // A backend that CI is to bring is missed there

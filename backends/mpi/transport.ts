@@ -14,11 +14,10 @@ import {
   type Pending,
   type Place,
   REDUCE_OPS,
-  registerTransport,
 } from "../../lib/distributed/transport.ts";
 import { shareBackgroundBuilds } from "../cpu/object_cache.ts";
 import { hostOf } from "../cpu/host_memory.ts";
-import { mpiAbsence, openShim, type Shim } from "./library.ts";
+import { openShim, type Shim } from "./library.ts";
 import { TEXT_BYTES } from "./shim.ts";
 
 /** Kinds of calls, as numbered in the shim. */
@@ -254,9 +253,6 @@ class MpiConnection implements Connection {
   }
 }
 
-/** Environment variables that launchers set for their processes: those of Open MPI and MPICH, and of Slurm for both. */
-const LAUNCHED = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MPI_LOCALNRANKS"];
-
 /** Environment variables in which the launchers of Open MPI and MPICH give the number of processes. */
 const COUNTS = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
@@ -275,18 +271,16 @@ function checkCount(size: number): void {
   );
 }
 
-registerTransport({
-  name: "mpi",
-  isLaunched: () => LAUNCHED.some((name) => Deno.env.has(name)),
-  absence: mpiAbsence,
-  connect(timeout) {
-    const shim = openShim(), world = shim.dyn_mpi_init();
-    if (world === null) {
-      throw new DistributedError("Expected MPI to initialise with serialised threads but it failed");
-    }
-    shareBackgroundBuilds();
-    const connection = new MpiConnection(shim, world, timeout);
-    checkCount(connection.size);
-    return connection;
-  },
-});
+/** Connects this process with the others. `timeout` in milliseconds. */
+export function connectMpi(timeout: number): Connection {
+  const shim = openShim(), world = shim.dyn_mpi_init();
+  if (world === null) {
+    throw new DistributedError("Expected MPI to initialise with serialised threads but it failed");
+  }
+  shareBackgroundBuilds();
+  const connection = new MpiConnection(shim, world, timeout);
+  checkCount(connection.size);
+  return connection;
+}
+
+export { mpiAbsence } from "./library.ts";

@@ -1,17 +1,17 @@
 /**
  * oneDNN as an engine: matrix products, convolutions and their gradients, softmax and layer normalisation of float32
- * on the CPU. Imported for its effect. Invariant: unsupported nodes run elsewhere.
+ * on the CPU. Invariant: unsupported nodes run elsewhere.
  */
 import { DynError, invariant } from "../../lib/base/errors.ts";
 import { counters } from "../../lib/base/logs.ts";
 import { copyNodes } from "../../lib/graph/copy.ts";
-import { registerEngine } from "../../lib/graph/engines.ts";
+import type { EngineCode } from "../../lib/graph/engines.ts";
 import { GraphModule } from "../../lib/graph/graph_module.ts";
 import type { Argument, Graph, Node } from "../../lib/graph/node.ts";
 import { findTarget } from "../../lib/ops/table.ts";
 import { isTensor, type Tensor } from "../../lib/tensor/tensor.ts";
 import { requireToolchain, threadCount } from "../cpu/toolchain.ts";
-import { compute, NEEDS, oneDnn, oneDnnAbsence, oneDnnIdentity, type Operand } from "./primitives.ts";
+import { compute, oneDnn, oneDnnAbsence, oneDnnIdentity, type Operand } from "./primitives.ts";
 import { type Pattern, patternAt } from "./patterns.ts";
 
 /** Returns whether all values are tensors that oneDNN supports here, with elements. */
@@ -215,9 +215,8 @@ function compile(gm: GraphModule): GraphModule {
   return new GraphModule(copy, attributes, gm.runner);
 }
 
-registerEngine({
-  name: "onednn",
-  needs: NEEDS,
+/** oneDNN, without its requirements. */
+export const oneDnnEngine: EngineCode = {
   absence: oneDnnAbsence,
   comparison: {
     identity: () => `${requireToolchain().identity}, ${threadCount()} threads, ${oneDnnIdentity()}`,
@@ -229,4 +228,4 @@ registerEngine({
   },
   supports: (node) => claimsOf(node.graph).nodes.has(node),
   compile: (gm) => compile(gm).forward,
-});
+};

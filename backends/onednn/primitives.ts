@@ -16,11 +16,7 @@ import { KINDS, ROLES, SHIM } from "./shim.ts";
 import { environmentVariable } from "../../lib/base/permissions.ts";
 import { headerIdentity, openLibrary } from "../cpu/ffi.ts";
 import { buildLibraries, type Source } from "../cpu/object_cache.ts";
-
-/** The requirements of the backend, and how to install them. */
-export const NEEDS =
-  "a C++ compiler and oneDNN 2 or 3 with its headers (Debian: apt-get install libdnnl-dev; " +
-  "elsewhere DNNLROOT names its folder)";
+import { ONEDNN_NEEDS } from "../engine_needs.ts";
 
 const SYMBOLS = {
   dyn_dnn_make: { parameters: ["buffer", "buffer"], result: "pointer" },
@@ -70,7 +66,7 @@ let opened: Shim | undefined;
 export function oneDnn(): Shim {
   if (opened) return opened;
   const there = source();
-  if (typeof there === "string") throw new DynError(`${there}; onednn needs ${NEEDS}`);
+  if (typeof there === "string") throw new DynError(`${there}; onednn needs ${ONEDNN_NEEDS}`);
   return opened = openLibrary(buildLibraries([there])[0] ?? "", SYMBOLS).symbols;
 }
 

@@ -6,13 +6,7 @@ import process from "node:process";
 import { dirname, join } from "node:path";
 import { DynError, messageOf } from "../../lib/base/errors.ts";
 import { environmentVariable } from "../../lib/base/permissions.ts";
-
-/** The version of the package with which the backend was tested. */
-const PACKAGE = "npm:onnxruntime-node@1.30.0";
-
-/** The requirements of the backend, and how to install them. */
-export const NEEDS =
-  `ONNX Runtime (deno cache --no-config ${PACKAGE}, 290 MB; or ONNXRUNTIME_NODE names the package's folder)`;
+import { ORT_NEEDS, ORT_PACKAGE } from "../engine_needs.ts";
 
 /** A tensor as the native module accepts and returns it. */
 export class OrtTensor {
@@ -101,7 +95,7 @@ const FATAL = 4;
 function ortModule(): OrtModule {
   if (opened) return opened;
   const file = moduleFile();
-  if (file === null) throw new DynError(`${ortAbsence()}; onnxrt needs ${NEEDS}`);
+  if (file === null) throw new DynError(`${ortAbsence()}; onnxrt needs ${ORT_NEEDS}`);
   const module: { exports: Partial<OrtModule> } = { exports: {} };
   try {
     // The package's JavaScript wraps synchronous calls in promises
@@ -111,7 +105,7 @@ function ortModule(): OrtModule {
   }
   const { InferenceSession, initOrtOnce } = module.exports;
   if (!InferenceSession || !initOrtOnce) {
-    throw new DynError(`Expected the interface of ${PACKAGE} but found a different one in ${file}`);
+    throw new DynError(`Expected the interface of ${ORT_PACKAGE} but found a different one in ${file}`);
   }
   initOrtOnce(FATAL, OrtTensor, true);
   return opened = { InferenceSession, initOrtOnce };

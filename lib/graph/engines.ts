@@ -17,12 +17,18 @@ interface EngineComparison {
   pieces(graph: Graph): readonly (readonly Node[])[];
 }
 
-/** Runs nodes of functional graphs. */
+/** An engine that users can choose. */
 export interface Engine {
   /** The name of its backend. */
   readonly name: string;
   /** Its requirements, for users. */
   readonly needs: string;
+  /** Returns its code, which loads when it is used. */
+  readonly code: () => EngineCode;
+}
+
+/** Runs nodes of functional graphs. */
+export interface EngineCode {
   /** Why it is unavailable here; null if it is available. */
   absence(): string | null;
   /** How its pieces are compared with the inductor's code; absent: they are not compared. */

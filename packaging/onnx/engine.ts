@@ -1,15 +1,14 @@
 /**
- * ONNX Runtime as an engine: parts of functional graphs as models, with sizes as inputs. Imported for its effect.
- * Invariants: a node is supported only if ONNX Runtime has accepted it separately, with its types; results have the
+ * ONNX Runtime as an engine: parts of functional graphs as models, with sizes as inputs. Invariants: a node is supported only if ONNX Runtime has accepted it separately, with its types; results have the
  * layout that the graph records.
  */
 import { isSupportedType, sizeTensor, toOrtTensor } from "../../backends/onnxrt/tensors.ts";
-import { NEEDS, openSession, ortAbsence, type OrtTensor } from "../../backends/onnxrt/library.ts";
+import { openSession, ortAbsence, type OrtTensor } from "../../backends/onnxrt/library.ts";
 import { threadCount } from "../../backends/cpu/toolchain.ts";
 import { DynError, messageOf } from "../../lib/base/errors.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
 import type { CompiledFunction } from "../../lib/graph/backend.ts";
-import { registerEngine } from "../../lib/graph/engines.ts";
+import type { EngineCode } from "../../lib/graph/engines.ts";
 import type { GraphModule } from "../../lib/graph/graph_module.ts";
 import { contiguousMeta, isContiguous, type TensorMeta } from "../../lib/graph/meta.ts";
 import { type Argument, type Graph, hasEffect, isList, Node } from "../../lib/graph/node.ts";
@@ -199,10 +198,9 @@ function compile(part: GraphModule): CompiledFunction {
   };
 }
 
-registerEngine({
-  name: "onnxrt",
-  needs: NEEDS,
+/** ONNX Runtime, without its requirements. */
+export const onnxEngine: EngineCode = {
   absence: ortAbsence,
   supports: (node) => claimsOf(node.graph).has(node),
   compile,
-});
+};

@@ -10,7 +10,7 @@ import { hostArray, isFloat } from "../../lib/base/dtype.ts";
 import { flatten } from "../../lib/base/tree.ts";
 import { findTarget } from "../../lib/ops/table.ts";
 import { isTensor, type Tensor } from "../../lib/tensor/tensor.ts";
-import { onnxBytes } from "../../packaging/onnx/mod.ts";
+import { onnxBytes } from "../../packaging/onnx/program.ts";
 import { compiler, type ExportedProgram, noGrad } from "../../mod.ts";
 
 /** The outcome of a call: compared, with the ops of its graph; or why not. */
