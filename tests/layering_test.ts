@@ -235,6 +235,8 @@ const ON_DEMAND = [
   "lib/codegen/attention.ts",
   "lib/codegen/winograd.ts",
   "lib/codegen/lanes.ts",
+  "lib/aot/shared_steps.ts",
+  "lib/debug/replay/record.ts",
   "lib/written/",
   "packaging/onnx/call.ts",
   "packaging/package_bytes.ts",

@@ -7,6 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { checkFunction, checkOptions, refuseSurplus } from "../base/checked_input.ts";
 import { bisection } from "../base/bisect.ts";
 import { counters, logs } from "../base/logs.ts";
+import { onDemand } from "../base/on_demand.ts";
 import { recording } from "../base/recording.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
@@ -31,11 +32,14 @@ import { minCutPartition, type Partitioner, savingPartition } from "./partition.
 import { rematerialize } from "./rematerialize.ts";
 import { runtimeOf } from "./runtime.ts";
 import { jointOfRegions } from "./regions.ts";
-import { compileStep, type SharedStep, sharedStepOf } from "./shared_steps.ts";
+import type { SharedStep } from "./shared_steps.ts";
 import { simplify } from "./simplify.ts";
 import { inStages, needsStages } from "./stages.ts";
 import { traceForward } from "./trace.ts";
 import { noticeUnrolling } from "./unrolled.ts";
+
+/** Steps that are cut: at collectives, or at ops of the host. */
+const shared = onDemand(import.meta.url, "./shared_steps.ts", () => import("./shared_steps.ts"));
 
 /** Options of `aotAutograd`. */
 export interface AotOptions {
@@ -76,7 +80,7 @@ export function aotAutograd(options: AotOptions, kept?: CachedCompilations): Gra
   const backend: GraphBackend = (captured, exampleInputs) => {
     try {
       if (needsStages(captured.calling)) {
-        const step = sharedStepOf(captured);
+        const step = shared().sharedStepOf(captured);
         return step
           ? guardAliases(captured, stepped(captured, step, fwCompiler))
           : inStages(captured, backend);
@@ -144,7 +148,7 @@ function runnable(pair: CompiledPair): Compiled {
 /** A step with collectives, as one function. */
 function stepped(captured: GraphModule, step: SharedStep, compiler: GraphCompiler): Compiled {
   counters.add("aot", "joint_graphs");
-  const { functional, plan } = step, forward = compileStep(step, compiler);
+  const { functional, plan } = step, forward = shared().compileStep(step, compiler);
   return runnable({ plan, forward, captured, functional });
 }
 

@@ -3,6 +3,7 @@
  * notebooks. `DYN_TRACE` is read when this module loads, `config.inductor.trace` at each compilation. Invariant:
  * nothing is written before something is compiled.
  */
+import { onDemand } from "../base/on_demand.ts";
 import { environmentVariable } from "../base/permissions.ts";
 import { recording } from "../base/recording.ts";
 import { setCallRecorder } from "../dynamo/call_recorder.ts";
@@ -13,10 +14,11 @@ import { bisectInterposer } from "./bisect_graphs.ts";
 import { crossref } from "./crossref.ts";
 import { installDisplays } from "./notebook/display.ts";
 import { debugFolders } from "./folder.ts";
-import { recordFailures } from "./replay/record.ts";
 import { shadowed } from "./shadow.ts";
 import { traceRecorder } from "./trace.ts";
 import { traceRuns } from "./trace_runtime.ts";
+
+const replay = onDemand(import.meta.url, "./replay/record.ts", () => import("./replay/record.ts"));
 
 const folder = environmentVariable("DYN_TRACE");
 if (folder) {
@@ -29,7 +31,7 @@ registerBackend("crossref", crossref, {
   needs: "nothing; compares what it captures with what it runs",
 });
 recording.add(debugFolders((text) => console.error(text)));
-setCallRecorder(recordFailures);
+setCallRecorder((call, run) => replay().recordFailures(call, run));
 interpose(bisectInterposer);
 interpose(reproInterposer);
 interpose({ captured: shadowed });
