@@ -67,6 +67,8 @@ interface Told {
   readonly fallback: Readonly<Record<string, number>>;
   /** Whether the first call has tried the compiler. */
   readonly tried: boolean;
+  /** The modules that the first call has loaded on demand. */
+  readonly demanded: readonly string[];
 }
 
 const told = ({ stdout }: Outcome): Told => JSON.parse(stdout);
@@ -91,11 +93,17 @@ test("a graph answers through WebAssembly and goes over to native code with the 
   assertEquals([told(warm).last, told(warm).tiers], [first, { wasm_first: 1, native_at_once: 1 }]);
 });
 
-test("no call waits for a compiler that nobody has tried before, and the first does not try it", async (folder) => {
+test("no call waits for a compiler that nobody has tried before, and the first does nothing for it", async (folder) => {
   const { code, stdout, stderr } = await background(folder, "gated");
   assertEquals(code, 0, stderr);
-  const { first, last, tiers, fallback, tried } = told({ code, stdout, stderr });
-  assertEquals([last, tiers, fallback, tried], [first, { wasm_first: 1, switched: 1 }, {}, false]);
+  const { first, last, tiers, fallback, tried, demanded } = told({ code, stdout, stderr });
+  assertEquals([last, tiers, fallback, tried, demanded], [
+    first,
+    { wasm_first: 1, switched: 1 },
+    {},
+    false,
+    [],
+  ]);
   assertEquals(leftovers(folder), []);
 });
 
