@@ -18,6 +18,7 @@ import { sameShape } from "../../ops/shapes.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
+import { numberOfDim } from "../variables/numbers.ts";
 import { constant, isCallable, NULL, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { gradientsAsked } from "./asked_gradients.ts";
 import { beginHistory } from "./history_starts.ts";
@@ -256,17 +257,13 @@ class TracedBatch implements OpenBatch {
   /** Expands a shared tensor along the batch. */
   #spread(tensor: TensorValue): TensorValue {
     const front = this.#op("unsqueeze", [tensor, constant(0)]);
-    const sizes = [this.#size, ...tensor.meta.shape].map((size) => this.#sizeValue(size));
+    const sizes = [this.#size, ...tensor.meta.shape].map((size) => numberOfDim(this.m.output, size));
     return this.#op("expand", [front, newArray(this.m, sizes)]);
   }
 
   /** The tensor of a node, in any batch. */
   tensorAt(node: Node): TensorValue | undefined {
     return this.#elements.get(node) ?? this.outer?.tensorAt(node) ?? this.m.output.tensors.get(node);
-  }
-
-  #sizeValue(size: Dim): Value {
-    return typeof size === "number" ? constant(size) : breakGraph("batch", "a size that is not known");
   }
 
   #op(name: string, args: readonly Value[]): TensorValue {

@@ -237,6 +237,16 @@ export class TraceHistory {
     }) ?? true;
   }
 
+  /** Returns whether a history leads to any input; false if that is unknown. */
+  leadsToInputs(node: Node): boolean {
+    const found = orNull(NotFunctional, () => {
+      this.#unfold();
+      this.#catchUp();
+      return this.#replay.reachableInputs(this.#replay.tensor(node).value());
+    });
+    return (found ?? []).length > 0;
+  }
+
   #isRecorded(grad: GraphValue): boolean {
     return this.#replay.recorder.requiring.has(grad);
   }

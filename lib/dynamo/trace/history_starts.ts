@@ -10,6 +10,7 @@ import type { TensorValue } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import { leaveToTape } from "./left_to_tape.ts";
+import { WRITTEN_LEAF } from "./overwritten_leaves.ts";
 import { mayShareMemory, shownNode } from "./shown_nodes.ts";
 
 /** Lets gradients flow to a tensor without history that the trace has created. */
@@ -41,16 +42,25 @@ export function beginHistory(m: Interpreter, tensor: TensorValue): TensorValue {
 }
 
 /**
- * Breaks the graph before a write to a tensor at which a history begins, to the copy that stands for it, or to memory that
- * a view with a history of its own shows.
+ * Breaks the graph before a write to a tensor at which a history begins or that has one, to the copy that stands for it,
+ * or to memory that a view with a history of its own shows. Memory that such a tensor shows may be written by way of
+ * others unless something with its history is used later.
  */
 export function keepHistories({ output }: Interpreter, target: Node): void {
-  const refuse = () => breakGraph("gradientState", "a tensor that requires grad is written to");
+  const refuse = () => breakGraph("gradientState", WRITTEN_LEAF);
   if (output.copiesOfLeaves.has(shownNode(target, { detached: true }))) refuse();
   if (output.unshared.some((view) => mayShareMemory(view, target))) refuse();
   if (output.begun.length === 0) return;
-  const aliases = output.history.aliases(target);
-  if (!aliases || output.begun.some(({ node }) => node && aliases.has(node))) refuse();
+  const { history } = output, aliases = history.aliases(target), starts = history.begunBehind(target);
+  if (!aliases || !starts) return refuse();
+  const begun = new Set(output.begun.flatMap(({ node }) => node && aliases.has(node) ? [node] : []));
+  if (begun.size === 0) return;
+  if (starts.some((start) => begun.has(start))) refuse();
+  const step = output.whereabouts.step();
+  for (const alias of aliases.keys()) {
+    const behind = history.begunBehind(alias);
+    if (behind?.some((start) => begun.has(start)) ?? true) output.overwritten.note(alias, step);
+  }
 }
 
 /** Restarts the trace if a history that it began would outlive the graph, to break where it begins. */
@@ -64,11 +74,15 @@ export function refuseOutliving(m: Interpreter, output: OutputGraph, results: re
   const changed = [...output.tensors].flatMap(([node, { real, requiresGrad }]) =>
     requiresGrad && real?.requiresGrad === false ? [node] : []
   );
-  for (const result of [...results, ...changed]) {
+  const leaves = new Set([...results, ...changed]);
+  output.overwritten.refuseUse(leaves);
+  for (const result of leaves) {
     if (!output.tensors.get(result)?.requiresGrad) continue;
     const behind = output.history.begunBehind(result);
     const first = output.begun.find(({ node }) => node && (behind?.includes(node) ?? true));
     if (!first || first.begunAt === null) continue;
+    // Nothing that remains can ask for the gradients of its beginnings
+    if (behind && leaves.isDisjointFrom(new Set(behind)) && output.history.leadsToInputs(result)) continue;
     m.restartAt(first.begunAt, {
       kind: "gradientState",
       detail: "a result of the graph, or a tensor that it writes to, has a history that it begins",

@@ -44,6 +44,7 @@ import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
 import type { CopiedCall } from "./copied_calls.ts";
 import { TraceHistory } from "./history.ts";
+import { OverwrittenLeaves } from "./overwritten_leaves.ts";
 import { TracedKeys } from "./traced_keys.ts";
 
 /** The run-time source of a placeholder's value. */
@@ -139,6 +140,8 @@ export class OutputGraph {
   /** The autograd history that the tape would have. */
   readonly memories: Memories = new Memories();
   readonly history: TraceHistory = new TraceHistory(this);
+  /** Tensors at which a history begins whose memory the program has written to. */
+  readonly overwritten: OverwrittenLeaves = new OverwrittenLeaves(this.history);
   operations = 0;
   /** Calls of regions that the program has marked. */
   regionCalls = 0;
@@ -350,6 +353,7 @@ export class OutputGraph {
     const call = this.whereabouts.regionCall();
     if (call !== null) node.meta.regionCall = call;
     this.recomputations.note(node, this.whereabouts.recomputed());
+    this.overwritten.refuseUse(node.inputs());
     const { value } = node.meta;
     if (++this.operations >= MANY_OPERATIONS && value.kind === "tensor") this.#announce(value.tensor.device);
     this.#madeAt.set(node, this.whereabouts.step());
