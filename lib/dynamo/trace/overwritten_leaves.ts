@@ -7,7 +7,7 @@ import type { Node } from "../../graph/node.ts";
 import type { TraceHistory } from "./history.ts";
 import { Restart } from "./restart.ts";
 
-/** What ends a graph before a write to a tensor at which a history begins. */
+/** The reason to end a graph before a write to a tensor at which a history begins. */
 export const WRITTEN_LEAF = "a tensor that requires grad is written to";
 
 /** The tensors of one trace. */
