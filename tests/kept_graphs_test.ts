@@ -206,8 +206,8 @@ tests.push({
         return code === 0 ? JSON.parse(stdout) : stderr;
       };
       const saved = await told("save", "first");
-      assertEquals(saved.captures, 0);
-      assertEquals(await told("load", "second"), { ...saved, captures: 1 });
+      assertEquals(saved.hits, [false, false]);
+      assertEquals(await told("load", "second"), { ...saved, hits: [true, true] });
       const bytes = await Deno.readFile(path);
       bytes.set([(bytes.at(-1) ?? 0) ^ 1], bytes.length - 1);
       await Deno.writeFile(path, bytes);

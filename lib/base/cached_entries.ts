@@ -101,7 +101,7 @@ export function cacheSoon(kind: EntryKind, key: string, text: () => string): voi
 }
 
 /** Writes the pending entries. */
-export function flush(): void {
+function flush(): void {
   for (const write of pending.values()) write();
   pending.clear();
 }
@@ -133,7 +133,9 @@ function artifactsOf(): Required<EntryStore>["artifacts"] {
  */
 export function saveCacheArtifacts(): Promise<CacheArtifacts> {
   if (arguments.length > 0) refuseSurplus("saveCacheArtifacts", 0, arguments);
-  return artifactsOf().save();
+  const artifacts = artifactsOf();
+  flush();
+  return artifacts.save();
 }
 
 /**
