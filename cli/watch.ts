@@ -1,7 +1,8 @@
 /**
  * `--watch`: runs the command again whenever a file of the script's folder changes.
  *
- * Invariant: one run at a time: a run in progress is ended first.
+ * Invariants: one run at a time: a run in progress is ended first; the last run began after the last change, and no
+ * two runs began after the same one.
  */
 import { dirname, resolve } from "node:path";
 import { endWithSignals } from "./children.ts";
@@ -21,7 +22,7 @@ export async function watch(args: readonly string[], script: string | undefined)
   const folder = dirname(resolve(script)), own = new URL("../cli.ts", import.meta.url).href;
   let child: Deno.ChildProcess | undefined;
   endWithSignals(() => child);
-  for (const changes = Deno.watchFs(folder)[Symbol.asyncIterator]();;) {
+  for (const changes = new Changes(folder);;) {
     child = new Deno.Command(Deno.execPath(), { args: ["run", "-A", "--no-check", own, ...args] })
       .spawn();
     let isRunning = true;
@@ -29,19 +30,56 @@ export async function watch(args: readonly string[], script: string | undefined)
       isRunning = false;
       console.error(`[watch] ended with code ${code}; waiting for changes in ${folder}`);
     });
-    const start = performance.now();
-    // The events of one change may take a while.
-    while (!await isChange(changes) || performance.now() - start < 2 * QUIET);
+    await changes.next();
     if (isRunning) child.kill();
     await ended;
     console.error("[watch] again");
   }
 }
 
-/** Returns whether the next event, or those directly after it, change a source. */
-async function isChange(changes: AsyncIterator<Deno.FsEvent>): Promise<boolean> {
-  const { value: event } = await changes.next();
-  if (!event || event.kind === "access") return false;
-  await new Promise((done) => setTimeout(done, QUIET));
-  return event.paths.some((path: string) => SOURCES.test(path));
+/** Changes of the sources of a folder. */
+class Changes {
+  readonly #events: AsyncIterator<Deno.FsEvent>;
+  /** States of files that have changed: events of one change may come later, when a run has begun with it. */
+  readonly #states = new Map<string, string>();
+  #event: Promise<IteratorResult<Deno.FsEvent>>;
+
+  constructor(folder: string) {
+    this.#events = Deno.watchFs(folder)[Symbol.asyncIterator]();
+    this.#event = this.#events.next();
+  }
+
+  /** Waits for a change, and until nothing changes any more. */
+  async next(): Promise<void> {
+    for (let hasChanged = false;;) {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const quiet = new Promise<null>((done) => timer = setTimeout(done, QUIET, null));
+      const found = await (hasChanged ? Promise.race([this.#event, quiet]) : this.#event);
+      clearTimeout(timer);
+      if (found === null) return;
+      this.#event = this.#events.next();
+      if (this.#isChange(found.value)) hasChanged = true;
+    }
+  }
+
+  #isChange(event: Deno.FsEvent | undefined): boolean {
+    if (!event || event.kind === "access") return false;
+    const changed = event.paths.filter((path: string) => {
+      if (!SOURCES.test(path)) return false;
+      const before = this.#states.get(path), state = stateOf(path);
+      this.#states.set(path, state);
+      return state !== before;
+    });
+    return changed.length > 0;
+  }
+}
+
+/** What tells one state of a file from others; that of a file that is not there is a state, too. */
+function stateOf(path: string): string {
+  try {
+    const { mtime, size, ino } = Deno.statSync(path);
+    return `${mtime?.getTime()} ${size} ${ino}`;
+  } catch {
+    return "absent";
+  }
 }
