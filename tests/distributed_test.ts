@@ -157,7 +157,7 @@ program(
 );
 
 Deno.test("a pipeline stage whose neighbour does not come reports what it waits for", MPI, async () => {
-  const { stdout } = await mpirun(2, "faults.ts", "stage");
+  const { stdout } = await withFolder((folder) => mpirun(2, "faults.ts", "stage", folder));
   assertStringIncludes(
     stdout,
     "rank 0: Stage 0 of 2, the backward pass of micro-batch 0: Expected a message of float32 [1, 2] to end within " +
@@ -196,11 +196,10 @@ Deno.test("pipeline stages run passes in orders that keep few micro-batches", ()
 program("ranks compile each library once, or each for itself where they share no folder", async () => {
   await withFolder(async (folder) => {
     const compiler = `${folder}/compiler`, log = `${folder}/log`;
-    // Errors take long enough for the others to come
     await Deno.writeTextFile(
       compiler,
       `#!/bin/sh\nfor word; do case $word in *.cpp) echo "\${word##*/}" >>'${log}';; esac; done\n` +
-        `case "$*" in */bad.*) sleep 1;; esac\nexec c++ "$@"\n`,
+        `case "$*" in */bad.*) while [ ! -e '${folder}/waits' ]; do sleep 0.02; done;; esac\nexec c++ "$@"\n`,
     );
     await Deno.chmod(compiler, 0o755);
     const { code, stdout, stderr } = await mpirun(3, "compiling.ts", folder);
@@ -238,7 +237,7 @@ program(
 testInTurn("programs on ranks", ...sampleBySeed(programs, 1));
 
 Deno.test("a rank that waits too long reports where all ranks are", MPI, async () => {
-  const { stdout } = await mpirun(2, "faults.ts", "absent");
+  const { stdout } = await withFolder((folder) => mpirun(2, "faults.ts", "absent", folder));
   assertStringIncludes(
     stdout,
     `rank 0: Expected allReduce("sum") of int64 [1] to end within 0.4 s but found ` +

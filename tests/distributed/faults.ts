@@ -1,10 +1,11 @@
 /**
- * One rank of a test of failures, selected by the argument. Started by mpirun; prints the resulting messages.
+ * One rank of a test of failures: `faults.ts <fault> <folder>`. Ranks tell each other by files in the folder what must
+ * come first, since one may be slow. Started by mpirun; prints the resulting messages.
  */
 import { assert, assertMatch, assertThrows } from "@std/assert";
-import { distributed as dist, nn, ones, tensor } from "../../mod.ts";
+import { distributed as dist, nn, ones, type Tensor, tensor } from "../../mod.ts";
 
-const [fault] = Deno.args;
+const [fault, folder = ""] = Deno.args;
 if (fault === "absent") {
   // Every rank has a program of its own version, and says so
   const error = assertThrows(() =>
@@ -15,7 +16,9 @@ if (fault === "absent") {
   assert(error instanceof dist.DistributedError);
   assertMatch(error.message, /found rank 0: the program v0; rank 1: the program v1$/);
 }
-dist.initProcessGroup(null, { timeout: fault === "absent" || fault === "stage" ? 400 : 60_000 });
+const isTimed = fault === "absent" || fault === "stage";
+// Ranks that agree on their program, or meet otherwise, might take longer than that
+dist.initProcessGroup(null, isTimed ? { timeout: 400, program: null } : {});
 const rank = dist.getRank();
 const told = (call: () => unknown) => {
   try {
@@ -24,26 +27,52 @@ const told = (call: () => unknown) => {
     console.log(`rank ${rank}: ${thrown instanceof dist.DistributedError ? thrown.message : thrown}`);
   }
 };
-dist.barrier();
+const pause = (milliseconds?: number) =>
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+const note = (name: string) => {
+  Deno.writeTextFileSync(`${folder}/${name}.part`, String(Deno.pid));
+  Deno.renameSync(`${folder}/${name}.part`, `${folder}/${name}`);
+};
+/** Waits until another rank has left a note, and gives its process. */
+const noted = (name: string): number => {
+  for (;; pause(10)) {
+    try {
+      return Number(Deno.readTextFileSync(`${folder}/${name}`));
+    } catch (thrown) {
+      if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    }
+  }
+};
+if (!isTimed) dist.barrier();
 if (fault === "absent") {
   // Rank 1 computes for longer than the other waits
-  if (rank === 1) await new Promise((done) => setTimeout(done, 2500));
-  else told(() => dist.allReduce(tensor([1])));
+  if (rank === 1) noted("waited");
+  else {
+    told(() => dist.allReduce(tensor([1])));
+    note("waited");
+  }
   told(() => dist.barrier());
 } else if (fault === "stage") {
   // The second of two stages computes until the first has given up
   const { PipelineStage, Schedule1F1B } = dist.pipelining;
+  class First extends nn.Linear {
+    #calls = 0;
+    override forward(x: Tensor): Tensor {
+      if (++this.#calls === 2) noted("computes");
+      return super.forward(x);
+    }
+  }
   class Slow extends nn.Linear {
     override forward(): never {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      note("computes");
+      pause();
       throw new Error("Expected to be ended");
     }
   }
-  const stage = new PipelineStage(rank === 0 ? new nn.Linear(2, 2) : new Slow(2, 2), rank, 2);
-  const schedule = new Schedule1F1B(stage, 2, (x) => x.sum()), second = tensor([rank === 0 ? 0 : Deno.pid]);
-  dist.allReduce(second, { op: "max" });
+  const stage = new PipelineStage(rank === 0 ? new First(2, 2) : new Slow(2, 2), rank, 2);
+  const schedule = new Schedule1F1B(stage, 2, (x) => x.sum());
   told(() => rank === 0 ? schedule.step(ones([2, 2])) : schedule.step({ target: ones([2, 2]) }));
-  Deno.kill(Number(second.item()), "SIGKILL");
+  Deno.kill(noted("computes"), "SIGKILL");
 } else if (fault === "killed") {
   if (rank === 1) Deno.kill(Deno.pid, "SIGKILL");
   told(() => dist.allReduce(tensor([1])));

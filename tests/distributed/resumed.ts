@@ -34,7 +34,7 @@ class Counting extends nn.Module {
 manualSeed(1);
 const batches = randn([STEPS, 4, 8]), plain = new Counting(), net = new Counting();
 net.loadStateDict(plain.stateDict());
-dist.initProcessGroup(null, { timeout: 20_000 });
+dist.initProcessGroup();
 const rank = dist.getRank();
 dist.fullyShard(net);
 const optimizer = new optim.AdamW(net.parameters(), { lr: 0.1 });
