@@ -317,9 +317,9 @@ test("compilers whose commands are longer together than one argument of a proces
     log: `${folder}/${i}.log`,
   }));
   const expected = commands.map((_, i) => ({ kind: "exit", code: i % 3 }) as const);
-  assertEquals(runSideBySide(commands, 10), expected);
+  assertEquals(runSideBySide(commands, 600), expected);
   assertEquals([...Deno.readDirSync(folder)].filter(({ name }) => !name.endsWith(".log")), []);
-  const run = runInBackground(commands, { seconds: 10, folder });
+  const run = runInBackground(commands, { seconds: 600, folder });
   let endings = run.poll();
   while (!endings) {
     await new Promise((resolve) => setTimeout(resolve, 5));

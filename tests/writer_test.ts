@@ -340,7 +340,8 @@ Deno.test("dyn watch shows a run in progress", { ignore: SKIP_BROWSER }, async (
           String(await page.evaluate("document.querySelector('[data-tag=\"loss\"] path').getAttribute('d')")),
           /^(M[\d. ]+)(L[\d. ]+){39}$/,
         );
-        assertEquals(await page.evaluate("document.querySelector('img.pixels').naturalWidth"), 2);
+        // Pictures are decoded aside
+        await page.until("document.querySelector('img.pixels').naturalWidth === 2");
         assertEquals(await page.evaluate("document.querySelectorAll('#throughput + .cards svg').length"), 1);
         assertEquals(
           await page.evaluate("document.querySelectorAll('[data-tag=\"weights/w\"] rect').length"),

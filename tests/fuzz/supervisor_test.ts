@@ -14,7 +14,7 @@ const OPTIONS: FuzzOptions = {
   tier: "wasm",
   seed: 5,
   programs: 10,
-  seconds: 60,
+  seconds: 1e9,
   shrinkSeconds: 1,
   without: ["strides"],
 };

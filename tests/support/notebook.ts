@@ -17,8 +17,8 @@ class Socket {
 
   private constructor(readonly connection: Deno.Conn) {}
 
-  static async open(kind: "DEALER" | "SUB", port: number): Promise<Socket> {
-    const socket = new Socket(await connect(port));
+  static async open(kind: "DEALER" | "SUB", port: number, isRunning: IsRunning): Promise<Socket> {
+    const socket = new Socket(await connect(port, isRunning));
     const greeting = new Uint8Array(64);
     greeting.set([0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 3, 0, ...encoder.encode("NULL")]);
     await socket.#write(greeting);
@@ -71,9 +71,12 @@ class Socket {
   }
 }
 
-/** Connects as soon as the kernel listens. */
-async function connect(port: number): Promise<Deno.Conn> {
-  for (;;) {
+/** Whether a kernel runs. */
+type IsRunning = () => boolean;
+
+/** Connects as soon as the kernel listens. Throws if it ends before. */
+async function connect(port: number, isRunning: IsRunning): Promise<Deno.Conn> {
+  while (isRunning()) {
     try {
       return await Deno.connect({ hostname: "127.0.0.1", port });
     } catch (error) {
@@ -81,11 +84,22 @@ async function connect(port: number): Promise<Deno.Conn> {
       await new Promise((done) => setTimeout(done, 20));
     }
   }
+  throw new Error(`Expected a kernel that listens at port ${port} but it has ended`);
 }
 
+/** Below the ports that systems give to whoever asks for any: nobody is given one before the kernel takes it. */
+const FIRST_PORT = 10_000, PORTS = 20_000;
+
 function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    try {
+      using _listener = Deno.listen({ hostname: "127.0.0.1", port });
+      return port;
+    } catch (thrown) {
+      if (!(thrown instanceof Deno.errors.AddrInUse)) throw thrown;
+    }
+  }
 }
 
 /** Runs cells one after another, and gives what each has shown. The folder is for the description of the kernel. */
@@ -102,10 +116,12 @@ export async function runCells(folder: string, cells: readonly string[]): Promis
     stdout: "null",
     stderr: "null",
   }).spawn();
+  let hasEnded = false;
+  const isRunning = () => !hasEnded, ended = kernel.status.then(() => hasEnded = true);
   try {
     const [shell, shown] = await Promise.all([
-      Socket.open("DEALER", ports.shell_port ?? 0),
-      Socket.open("SUB", ports.iopub_port ?? 0),
+      Socket.open("DEALER", ports.shell_port ?? 0, isRunning),
+      Socket.open("SUB", ports.iopub_port ?? 0, isRunning),
     ]);
     using _shell = shell.connection, _shown = shown.connection;
     const found: Shown[] = [];
@@ -128,8 +144,8 @@ export async function runCells(folder: string, cells: readonly string[]): Promis
     }
     return found;
   } finally {
-    kernel.kill("SIGKILL");
-    await kernel.status;
+    if (isRunning()) kernel.kill("SIGKILL");
+    await ended;
   }
 }
 
