@@ -74,7 +74,7 @@ class Changes {
   }
 }
 
-/** What tells one state of a file from others; that of a file that is not there is a state, too. */
+/** Description of a file's state, also of its absence. */
 function stateOf(path: string): string {
   try {
     const { mtime, size, ino } = Deno.statSync(path);

@@ -2,7 +2,7 @@
  * One of three ranks that compile the same. Ranks 0 and 1 keep compiled code in the same folder, rank 2 as on another
  * machine. Started by mpirun; prints a line at its end.
  */
-import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { ToolchainError } from "../../backends/cpu/compiler_faults.ts";
 import { buildLibraries, cacheCounters } from "../../backends/cpu/object_cache.ts";
 import { compile, config, counters, distributed as dist, ones, type Tensor, tensor } from "../../mod.ts";

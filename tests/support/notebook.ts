@@ -87,7 +87,7 @@ async function connect(port: number, isRunning: IsRunning): Promise<Deno.Conn> {
   throw new Error(`Expected a kernel that listens at port ${port} but it has ended`);
 }
 
-/** Below the ports that systems give to whoever asks for any: nobody is given one before the kernel takes it. */
+/** Ports below those that systems give out themselves: no other process is given one before the kernel takes it. */
 const FIRST_PORT = 10_000, PORTS = 20_000;
 
 function freePort(): number {
