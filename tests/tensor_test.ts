@@ -40,6 +40,24 @@ Deno.test("typed arrays are copied and tensors are shared by asTensor", () => {
   assertThrows(() => fromTypedArray(data, [3]), DynError, "Expected 3 elements");
 });
 
+Deno.test("lists and typed arrays have the elements that their length says, whatever their iterators give", () => {
+  const value = () => [7].values();
+  for (const list of [[1, 2], new Float64Array([1, 2]), new BigInt64Array([1n, 2n])]) {
+    Object.defineProperty(list, Symbol.iterator, { value });
+    assertEquals([tensor(list).tolist(), tensor([list]).tolist()], [[1, 2], [[1, 2]]]);
+  }
+  const short = Object.defineProperty(new Float64Array([1, 2]), "length", { value: 1 });
+  const long = Object.defineProperty(new Float64Array([1, 2]), "length", { value: 3 });
+  for (const make of [tensor, fromTypedArray, asTensor]) {
+    assertEquals(make(short).tolist(), [1]);
+    assertThrows(
+      () => make(long),
+      DynError,
+      "Expected a number at element 2 of a typed array but found none",
+    );
+  }
+});
+
 Deno.test("a scalar tensor has the default type, as in PyTorch", () => {
   const made = [scalarTensor(2), scalarTensor(true), scalarTensor(2, { dtype: "int64" })];
   assertEquals(made.map(({ dtype }) => dtype), ["float32", "float32", "int64"]);

@@ -106,13 +106,13 @@ export function fromTypedArray(
   if (!ArrayBuffer.isView(data)) {
     throw new DynError(`Expected a typed array but found ${oneLine(data)}; tensor() takes lists`);
   }
-  const dtype = options.dtype ?? natural, length = data.length / (isComplex(dtype) ? 2 : 1);
+  const dtype = options.dtype ?? natural, stored = data.length, length = stored / (isComplex(dtype) ? 2 : 1);
   const shape = sizes ?? [length], count = shape.reduce((a, b) => a * b, 1);
   if (count !== length) {
     throw new DynError(`Expected ${count} elements for shape [${shape}] but found ${length}`);
   }
   const storage = allocate(shape, dtype, options.device ?? defaultDevice());
-  writeElements(storage.storage, convert(data, partType(dtype)));
+  writeElements(storage.storage, convert(data, stored, partType(dtype)));
   return finish(storage, options);
 }
 
@@ -168,11 +168,11 @@ function finish(made: Tensor, { requiresGrad }: TensorOptions): Tensor {
 
 type AnyArray = Exclude<TensorData, Element | Tensor | readonly TensorData[]>;
 
-function isTypedArray(data: TensorData): data is AnyArray {
+function isTypedArray(data: TensorData | undefined): data is AnyArray {
   return ArrayBuffer.isView(data);
 }
 
-function isNested(data: TensorData): data is readonly TensorData[] {
+function isNested(data: TensorData | undefined): data is readonly TensorData[] {
   return Array.isArray(data);
 }
 
@@ -180,34 +180,45 @@ function typeOfArrays(data: TensorData): DType | undefined {
   if (isTypedArray(data)) return dtypeOfArray(data);
   if (isTensor(data)) return data.dtype;
   if (!isNested(data) || data.length === 0) return undefined;
-  const [first] = data;
+  const first = data[0];
   return first !== undefined && typeof first === "object" && !isComplexNumber(first)
     ? typeOfArrays(first)
     : undefined;
 }
 
-function convert(data: AnyArray, dtype: DType): HostArray {
-  if (dtypeOfArray(data) === dtype || (dtype === "bfloat16" && data instanceof Uint16Array)) return data;
-  const array = numberArray(dtype, data.length);
-  for (let k = 0; k < data.length; k++) {
-    const value = normalizeConstant(data[k] ?? 0, dtype);
+/** Returns so many elements of a typed array, the length that it has for programs, as stored ones. */
+function convert(data: AnyArray, length: number, dtype: DType): HostArray {
+  const isStored = dtypeOfArray(data) === dtype || (dtype === "bfloat16" && data instanceof Uint16Array);
+  if (isStored && data.byteLength === length * data.BYTES_PER_ELEMENT) return data;
+  const array = numberArray(dtype, length);
+  for (let k = 0; k < length; k++) {
+    const value = normalizeConstant(elementAt(data, k), dtype);
     if (array instanceof BigInt64Array) array[k] = BigInt(value);
     else array[k] = Number(value);
   }
   return encodeElements(dtype, array);
 }
 
+/** Returns an element; programs can replace the length, and then there may be none. */
+function elementAt(data: AnyArray, at: number): number | bigint {
+  const found = data[at];
+  if (found === undefined) {
+    throw new DynError(`Expected a number at element ${at} of a typed array but found none`);
+  }
+  return found;
+}
+
 function shapeOf(data: TensorData): number[] {
   if (isTensor(data)) return [...data.shape];
   if (isTypedArray(data)) return [data.length];
   if (!isNested(data)) return [];
-  const [first] = data;
+  const first = data[0];
   return first === undefined ? [0] : [data.length, ...shapeOf(first)];
 }
 
 /** Visits all elements and checks that nested arrays have one shape. */
 function flatten(
-  data: TensorData,
+  data: TensorData | undefined,
   shape: readonly number[],
   d: number,
   visit: (value: Element) => void,
@@ -221,12 +232,14 @@ function flatten(
       }
       return;
     }
-    checkSize(isTensor(data) ? data.numel() : data.length, shape.slice(d).reduce((a, b) => a * b, 1), d);
-    const bool = isTensor(data) && data.dtype === "bool";
-    for (const each of elements) visit(bool ? each !== 0 : each);
+    const bool = isTensor(data) && data.dtype === "bool", count = elements.length;
+    checkSize(count, shape.slice(d).reduce((a, b) => a * b, 1), d);
+    for (let k = 0; k < count; k++) visit(bool ? elements[k] !== 0 : elementAt(elements, k));
   } else if (isNested(data)) {
-    checkSize(data.length, shape[d], d);
-    for (const each of data) flatten(each, shape, d + 1, visit);
+    // As many as the shape has, whatever iterator the program has given the list
+    const count = data.length;
+    checkSize(count, shape[d], d);
+    for (let k = 0; k < count; k++) flatten(data[k], shape, d + 1, visit);
   } else {
     if (d !== shape.length) {
       throw new DynError(`Expected a list of length ${shape[d]} at dim ${d} but found ${String(data)}`);
