@@ -101,7 +101,7 @@ export function cacheSoon(kind: EntryKind, key: string, text: () => string): voi
 }
 
 /** Writes the pending entries. */
-function flush(): void {
+export function flush(): void {
   for (const write of pending.values()) write();
   pending.clear();
 }

@@ -210,6 +210,7 @@ export const regions: Corpus = {
     for (let i = 0; i < 3; i++) see(step(tensor([0.5, -0.25])), w, w.requiresGrad, seen.splice(0));
   },
   "an async function that waits behind a region": async ({ compile, see }) => {
+    seen.length = 0;
     const f = compile(async (x: Tensor) => {
       const y = noGrad(() => {
         const t = x.mul(2);
@@ -226,6 +227,7 @@ export const regions: Corpus = {
     }
   },
   "a generator that gives from behind a region": ({ compile, see }) => {
+    seen.length = 0;
     const f = compile(function* (x: Tensor) {
       const y = noGrad(() => {
         look("inside");
