@@ -124,9 +124,7 @@ export async function runCells(folder: string, cells: readonly string[]): Promis
       Socket.open("SUB", ports.iopub_port ?? 0, isRunning),
     ]);
     using _shell = shell.connection, _shown = shown.connection;
-    const found: Shown[] = [];
-    // What the kernel shows may be lost until it has heard of the subscription: not so when it has answered once
-    for (const [at, code] of ["0", ...cells].entries()) {
+    const execute = async (code: string): Promise<void> => {
       const header = {
         msg_id: crypto.randomUUID(),
         session: key,
@@ -140,7 +138,18 @@ export async function runCells(folder: string, cells: readonly string[]): Promis
       const signature = createHmac("sha256", key).update(parts.join("")).digest("hex");
       await shell.send(["<IDS|MSG>", signature, ...parts].map((each) => encoder.encode(each)));
       await shell.receive();
-      if (at > 0) found.push(await shownBy(shown, header.msg_id));
+    };
+    // What the kernel shows is lost until it has heard of the subscription
+    let isHeard = false;
+    const heard = shown.receive().then(() => isHeard = true);
+    while (!isHeard) await execute("0");
+    await heard;
+    const found: Shown[] = [];
+    for (const code of cells) {
+      const end = `${crypto.randomUUID()}\n`, text = JSON.stringify(end.trim());
+      await execute(code);
+      await execute(`console.log(${text}); console.error(${text});`);
+      found.push(await shownUntil(shown, end));
     }
     return found;
   } finally {
@@ -149,17 +158,18 @@ export async function runCells(folder: string, cells: readonly string[]): Promis
   }
 }
 
-/** Returns what the kernel shows until it has ended a request, that of timers of earlier ones too. */
-async function shownBy(socket: Socket, request: string): Promise<Shown> {
+/**
+ * Returns what the kernel shows until both streams have come to an end mark, that of timers of earlier cells too: a
+ * kernel says that a cell has ended before it has sent all of the text.
+ */
+async function shownUntil(socket: Socket, end: string): Promise<Shown> {
   const shown = { stdout: "", stderr: "", error: "" };
-  for (;;) {
+  while (!shown.stdout.endsWith(end) || !shown.stderr.endsWith(end)) {
     const parts = (await socket.receive()).map((each) => decoder.decode(each));
-    const [header, parent, , content] = parts.slice(parts.indexOf("<IDS|MSG>") + 2)
-      .map((each) => JSON.parse(each));
+    const [header, , , content] = parts.slice(parts.indexOf("<IDS|MSG>") + 2).map((each) => JSON.parse(each));
     if (header.msg_type === "stream" && content.name === "stdout") shown.stdout += content.text;
     if (header.msg_type === "stream" && content.name === "stderr") shown.stderr += content.text;
     if (header.msg_type === "error") shown.error += `${content.ename}: ${content.evalue}`;
-    const isIdle = header.msg_type === "status" && content.execution_state === "idle";
-    if (isIdle && parent.msg_id === request) return shown;
   }
+  return { ...shown, stdout: shown.stdout.slice(0, -end.length), stderr: shown.stderr.slice(0, -end.length) };
 }
