@@ -187,6 +187,20 @@ const LOOPS: Readonly<Record<string, () => Step>> = {
     Array.from({ length: k }, (_, i) => y = y.add(i).sin());
     return y;
   }),
+  "recursion": () => {
+    const power = (y: Tensor, n: number): Tensor => n <= 0 ? y : power(y.mul(1.5).sin(), n - 1).add(n);
+    return (x, k) => power(x, k).mul(2);
+  },
+  "unbind": made((x, k) => {
+    let y = x;
+    for (const each of ones([k + 1, 2]).cumsum(0).unbind(0)) y = y.add(each).sin();
+    return y;
+  }),
+  "rows": made((x, k) => {
+    let y = x;
+    for (const each of ones([k + 1, 2]).cumsum(0)) y = y.add(each).sin();
+    return y;
+  }),
   "a generator": () => {
     function* steps(y: Tensor, n: number) {
       for (let i = 0; i < n; i++) yield y = y.add(i).sin();
@@ -261,7 +275,7 @@ function shown(value: unknown): unknown {
 }
 
 /** The counts of the calls, and the most versions of the function and of each part behind an end of the graph. */
-const CALLS = 30, MOST_VERSIONS = 6;
+const CALLS = 30, MOST_VERSIONS = 7;
 
 for (const name of sampleBySeed(Object.keys(LOOPS), 12, 0)) {
   Deno.test(`loops of changing counts: ${name}`, async () => {

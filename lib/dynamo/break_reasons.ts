@@ -316,7 +316,9 @@ const CATALOGUE = {
   changingLength: {
     id: "GB0048",
     category: "list whose length changes",
-    explanation: "Each length of a list that the program goes through would need a version of its own",
+    explanation:
+      "Each length of a list that the program goes through, or number of parts of a tensor, would need a " +
+      "version of its own",
     hint: "Pass what the list holds as one tensor, or raise config.cacheSizeLimit",
   },
   changingCount: {
@@ -351,8 +353,9 @@ export function breakReason({ kind, detail }: BreakCause, stack: readonly UserFr
   };
 }
 
-/** Returns whether a reason is of a kind. */
-export const isReasonOf = ({ id }: BreakReason, kind: BreakKind): boolean => id === CATALOGUE[kind].id;
+/** Returns whether a graph ends because too many counts of a loop, or lengths of a list, have versions already. */
+export const isForCounts = (broke: BreakReason | null): boolean =>
+  broke?.id === CATALOGUE.changingCount.id || broke?.id === CATALOGUE.changingLength.id;
 
 /** The classes of the errors that the engine throws. */
 const ENGINE_ERRORS = [TypeError, RangeError, SyntaxError, ReferenceError, URIError] as const;

@@ -14,7 +14,7 @@ import { ambient } from "../../tensor/modes.ts";
 import { Generator } from "../../tensor/random.ts";
 import { modes, Tensor } from "../../tensor/tensor.ts";
 import { ambientState } from "../ambient.ts";
-import { type BreakCause, type BreakKind, breakReason, isReasonOf } from "../break_reasons.ts";
+import { type BreakCause, type BreakKind, breakReason, isForCounts } from "../break_reasons.ts";
 import { type CapturedGraph, compileGraph } from "./captured_graph.ts";
 import { checkMarks, parametersOf } from "./checked_marks.ts";
 import { refuseBreak, reportBreak } from "../told_breaks.ts";
@@ -317,7 +317,7 @@ function plainEntry(traced: Traced, around: (run: () => unknown) => unknown): En
     code: `// ${body.name} runs as it is`,
     graph: null,
     plain: true,
-    endsLoop: false,
+    forCounts: false,
     hits: 0,
   };
 }
@@ -389,8 +389,17 @@ function assemble(
   });
   const run = isAsyncCall ? inAsyncCall(modified.run) : modified.run;
   const captured = graph as CapturedGraph | null, gm = captured?.gm ?? null;
-  const { keep, broke } = traced, endsLoop = broke !== null && isReasonOf(broke, "changingCount");
-  const entry = { ...checked(guards, output), guards, run, code, graph: gm, plain: false, endsLoop, hits: 0 };
+  const { keep, broke } = traced, forCounts = isForCounts(broke);
+  const entry = {
+    ...checked(guards, output),
+    guards,
+    run,
+    code,
+    graph: gm,
+    plain: false,
+    forCounts,
+    hits: 0,
+  };
   if (keep) {
     const { key, reads } = keep, { met } = machine.wrapper, { asked } = unit.history;
     const call = callOf(unit, { self, args });

@@ -68,8 +68,8 @@ export interface Entry {
   readonly graph: GraphModule | null;
   /** Whether calls run as the program is written. */
   readonly plain: boolean;
-  /** Whether its graph ends before each pass of a loop: entries that make all passes of a call are preferred. */
-  readonly endsLoop: boolean;
+  /** Whether its graph ends to serve all counts of a loop or a list: entries for the count of a call are preferred. */
+  readonly forCounts: boolean;
   hits: number;
 }
 
@@ -108,7 +108,7 @@ const { setTimeout: inNextTask } = globalThis;
 const MOST_WITHDRAWN = 4;
 
 export class Unit {
-  /** A new list whenever entries are added or removed; short lists are ordered by last hit, those of loops behind. */
+  /** A new list whenever entries are added or removed; short lists are ordered by last hit, those for counts behind. */
   entries: Entry[] = [];
   readonly history: ChangeHistory;
   /** The continuation in this unit, called at the end of modified functions. */
@@ -211,7 +211,7 @@ export class Unit {
         let k = i;
         for (; k > 0; k--) {
           const before = entries[k - 1];
-          if (before === undefined || (entry.endsLoop && !before.endsLoop)) break;
+          if (before === undefined || (entry.forCounts && !before.forCounts)) break;
           entries[k] = before;
         }
         entries[k] = entry;
@@ -317,7 +317,7 @@ export class Unit {
       if (traceLimit !== null) setTraceLimit(traceLimit);
     }
     logs.emit("dynamo", () => `${this.title} compiled: ${entryText(entry)}`);
-    const whole = entry.endsLoop ? this.entries.filter(({ endsLoop }) => !endsLoop) : [];
+    const whole = entry.forCounts ? this.entries.filter(({ forCounts }) => !forCounts) : [];
     this.entries = [...whole, entry, ...this.entries.slice(whole.length)];
     this.program.versions++;
     if (!entry.plain) entry.hits++;

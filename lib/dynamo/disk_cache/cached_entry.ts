@@ -1,7 +1,7 @@
 /**
  * Creates entries from cached captures. Invariant: the entry's guards hold for this call.
  */
-import { isReasonOf } from "../break_reasons.ts";
+import { isForCounts } from "../break_reasons.ts";
 import { wayOut } from "../cache/entry_parts.ts";
 import { factText } from "../guards/guard.ts";
 import type { Entry, Unit } from "../cache/unit.ts";
@@ -42,7 +42,7 @@ export function cachedEntry(unit: Unit, key: string, { self, args }: Call): Entr
     code: text,
     graph: graph?.gm ?? null,
     plain: false,
-    endsLoop: taken.broke !== null && isReasonOf(taken.broke, "changingCount"),
+    forCounts: isForCounts(taken.broke),
     hits: 0,
   };
   unit.program.options.hooks.onGuards?.(guards.map((guard) => factText(guard.fact)));

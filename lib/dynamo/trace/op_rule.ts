@@ -19,6 +19,7 @@ import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import type { ObjectValue, Value } from "../variables/value.ts";
 import type { NumberValue } from "../variables/number_value.ts";
+import { refuseParts } from "./changing_counts.ts";
 import { findProperty } from "./objects.ts";
 import { allElements, refuseOpaque } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
@@ -127,6 +128,9 @@ export function inferResults(m: Interpreter, definition: OpDefinition, args: Res
   const infer = (given: Resolved) => inferred(m, definition, given), symbolic = attempt(() => infer(args));
   if (!symbolic.ok) {
     return refuseOrLimit(m, { rule: definition.name, args, error: symbolic.error }, infer);
+  }
+  if (Array.isArray(symbolic.value) && symbolsIn(args).size > 0) {
+    refuseParts(m, definition.name, symbolic.value.length);
   }
   if (isGraphValue(args.self) && dependsOnLayout(definition)) leaveLayoutToTape(m, args.self.node);
   if (viewsMemory(definition)) checkReach(args, symbolic.value);

@@ -22,6 +22,7 @@ import { allElements, newArray, refuseOpaque } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import { DEFINED, ofLayout, readTensorProperty } from "./tensor_properties.ts";
 import { refusing, tracedOps } from "./traced_ops.ts";
+import { refuseParts } from "./changing_counts.ts";
 import { constantTensor } from "./creation.ts";
 import { setRequiresGrad } from "./gradient_switches.ts";
 import { tapGradient } from "./gradient_taps.ts";
@@ -212,6 +213,7 @@ export function rowsOf(m: Interpreter, tensor: TensorValue): ObjectValue {
   const [first] = tensor.meta.shape;
   if (first === undefined) return breakGraph("throws", "a 0-d tensor is iterated");
   const count = numberOfDim(m.output, first);
+  if (count.kind === "number") refuseParts(m, "rows", count.hint);
   const rows = count.kind === "number"
     ? specializeNumber(m.output, count).value
     : count.kind === "constant"

@@ -242,21 +242,34 @@ export class Wrapper {
     return this.#hasKinds("lengths", source, length);
   }
 
+  /** The same for the number of parts into which the program takes a tensor, at a place of the program. */
+  hasParts(place: string, count: number): boolean {
+    return this.#hasMost("counts", { name: place, text: place }, count);
+  }
+
   /**
    * Like `needsMany`, for strings that programs inspect, functions that they receive, and lengths of lists that they go
    * through: a version for each value is best, but beyond the limit the function would run uncompiled, so the last
    * versions serve all further values.
    */
   #hasKinds(what: "texts" | "functions" | "lengths", source: Source, value: unknown): boolean {
-    const { cacheSizeLimit } = config;
-    // Behind the end of a graph, the position in a loop needs versions, too
-    const most = Math.max(1, what === "lengths" ? Math.floor(cacheSizeLimit / 2) : cacheSizeLimit - 2);
-    if (!this.needsMany(`${what} at ${source.name}`, value, most)) return false;
+    return this.#hasMost(what, { name: source.name, text: sourceText(source) }, value);
+  }
+
+  #hasMost(
+    what: "texts" | "functions" | "lengths" | "counts",
+    { name, text }: { readonly name: string; readonly text: string },
+    value: unknown,
+  ): boolean {
+    const { cacheSizeLimit } = config, half = Math.floor(cacheSizeLimit / 2);
+    // Behind the end of a graph, the position in a loop needs versions, too; and so do the sizes 0 and 1
+    const most = what === "counts" ? half - 1 : what === "lengths" ? half : cacheSizeLimit - 2;
+    if (!this.needsMany(`${what} at ${name}`, value, Math.max(1, most))) return false;
     this.settings.history.tellOnce(
-      `${
-        sourceText(source)
-      }: ${most} ${what} have a version each. For further ones the graph ends where the program ` +
-        `uses them; for versions of these, too, raise config.cacheSizeLimit above ${cacheSizeLimit}`,
+      `${text}: ${
+        Math.max(1, most)
+      } ${what} have a version each. For further ones the graph ends where the program uses ` +
+        `them; for versions of these, too, raise config.cacheSizeLimit above ${cacheSizeLimit}`,
     );
     return true;
   }
