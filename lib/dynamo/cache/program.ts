@@ -75,8 +75,11 @@ export class Program {
   frozen = false;
   readonly uncompiled: UncompiledLog;
   budget: TraceBudget = new TraceBudget();
-  /** The jumps that decide on another pass of a loop whose count has changed too often for a version of each. */
-  readonly endedLoops: Set<Instruction> = new Set();
+  /**
+   * The jumps that decide on another pass of a loop whose count has changed too often for a version of each, with their
+   * places.
+   */
+  readonly endedLoops: Map<Instruction, string> = new Map();
 
   constructor(
     readonly name: string,

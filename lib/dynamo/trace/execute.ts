@@ -48,7 +48,7 @@ import { newArray } from "./contents.ts";
 import { binary, increment, jumps, toNumeric, unary } from "./operators.ts";
 import { getPrivate, hasPrivate, setPrivate } from "./private_members.ts";
 import { readProperty, writeProperty } from "./properties.ts";
-import { refuseCount } from "./changing_counts.ts";
+import { refuseCount, refuseEnded } from "./changing_counts.ts";
 import { select } from "./selects.ts";
 import { type ExecutionContext, Step } from "./step.ts";
 import { drawnBy } from "./later_values.ts";
@@ -260,6 +260,7 @@ export function execute(
       return;
     case "jumpIf": {
       const test = step.get(instruction.test);
+      refuseEnded(m, frame, test);
       if (select(m, frame, test)) return;
       refuseCount(m, frame, test);
       const taken = jumps(m, instruction.condition, test);

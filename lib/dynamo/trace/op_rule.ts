@@ -19,7 +19,7 @@ import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import type { ObjectValue, Value } from "../variables/value.ts";
 import type { NumberValue } from "../variables/number_value.ts";
-import { refuseParts } from "./changing_counts.ts";
+import { refuseParts } from "./changing_parts.ts";
 import { findProperty } from "./objects.ts";
 import { allElements, refuseOpaque } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";

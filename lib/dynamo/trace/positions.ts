@@ -56,3 +56,9 @@ export function userFrames(frames: readonly Frame[]): UserFrame[] {
   }))
     .reverse();
 }
+
+/** The file and line at which the program is. */
+export function placeIn(frames: readonly Frame[]): string {
+  const { file, line } = positionsOf(frames).at(-1) ?? { file: "", line: 0 };
+  return `${file}:${line}`;
+}

@@ -22,7 +22,7 @@ import { allElements, newArray, refuseOpaque } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import { DEFINED, ofLayout, readTensorProperty } from "./tensor_properties.ts";
 import { refusing, tracedOps } from "./traced_ops.ts";
-import { refuseParts } from "./changing_counts.ts";
+import { refuseParts } from "./changing_parts.ts";
 import { constantTensor } from "./creation.ts";
 import { setRequiresGrad } from "./gradient_switches.ts";
 import { tapGradient } from "./gradient_taps.ts";

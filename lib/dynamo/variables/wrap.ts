@@ -59,8 +59,8 @@ interface WrapSettings {
   readonly history: ChangeHistory;
   /** The user's specification of parameter sizes. */
   readonly shapes: ShapeMarks;
-  /** The jumps at which loops of changing counts end the graph. */
-  readonly endedLoops: Set<Instruction>;
+  /** The jumps at which loops of changing counts end the graph, with their places. */
+  readonly endedLoops: Map<Instruction, string>;
   /** Number of versions before this one. */
   readonly version: number;
   /** The function's code, or null for functions without accessible source. */
