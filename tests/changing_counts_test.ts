@@ -337,3 +337,19 @@ Deno.test("loops of changing counts: whole graphs have a version of each count",
   for (const k of [2, 3, 4, 5, 6]) assertEquals(c.run(ones([1]), k).tolist(), [1 + k * (k - 1) / 2]);
   assertEquals([c.entries(), c.opCount()], [5, 20]);
 });
+
+Deno.test("loops of changing counts: versions for other reasons repeat a count that stays", () => {
+  const settings = { count: 4 };
+  const c = capture((x: Tensor) => {
+    let y = x;
+    for (let i = 0; i < settings.count; i++) y = y.add(i);
+    return y;
+  }, { dynamic: true });
+  for (const dtype of ["float32", "float64", "int32", "int64"] as const) {
+    for (const shape of [[2], [2, 2]]) {
+      const x = ones(shape, { dtype });
+      assertEquals(c.run(x).tolist(), x.add(6).tolist());
+    }
+  }
+  assertEquals([c.entries(), c.resumed()], [8, []]);
+});

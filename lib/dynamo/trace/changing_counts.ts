@@ -4,11 +4,15 @@
  */
 import { config } from "../../base/config.ts";
 import { breakGraph } from "../break_reasons.ts";
+import type { Instruction } from "../bytecode/instruction.ts";
 import { leftLoop } from "../bytecode/loop_exits.ts";
 import type { Value } from "../variables/value.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
 import { openTruth } from "./operators.ts";
 import { placeIn } from "./positions.ts";
+
+/** What each trace compares first at a jump. */
+const firstCounts = new WeakMap<Interpreter, Map<Instruction, string>>();
 
 /**
  * Breaks the graph at a jump that has ended it before, in this version of the code around it or in another one: nothing
@@ -25,17 +29,22 @@ export function refuseEnded(m: Interpreter, frame: Frame, test: Value): void {
  * functions that call themselves, at their first such call.
  */
 export function refuseCount(m: Interpreter, frame: Frame, test: Value): void {
-  const { code, pc } = frame, jump = code.instructions[pc];
-  if (!jump || !openTruth(m, test)) return;
+  const { code, pc } = frame, jump = code.instructions[pc], open = jump ? openTruth(m, test) : null;
+  if (!jump || !open) return;
   const isLoop = leftLoop(code, pc) !== null;
   if (!isLoop && m.callers.filter((each) => each.code === code).length < 2) return;
   const { mayBreak, history, endedLoops, version } = m.wrapper.settings;
   if (!mayBreak()) return;
+  // Later passes compare other numbers
+  const counts = firstCounts.get(m) ?? new Map<Instruction, string>();
+  firstCounts.set(m, counts);
+  const count = counts.get(jump) ?? open.compared?.join() ?? `version ${version}`;
+  counts.set(jump, count);
   const { cacheSizeLimit } = config, half = Math.floor(cacheSizeLimit / 2), place = placeIn(m.callers);
   // With versions of a constant count, and of all others, half of the limit; other conditions of functions that call
   // themselves have versions, too
   const most = Math.max(0, half - (isLoop ? 2 : 1));
-  if (!history.needsOne(`passes at ${place}`, version, most)) return;
+  if (!history.needsOne(`passes at ${place}`, count, most)) return;
   if (!endedLoops.values().some((known) => known === place)) {
     history.tellOnce(
       `${isLoop ? "Loop" : "Recursion"} at ${place}: ${

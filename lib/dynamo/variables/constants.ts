@@ -66,6 +66,8 @@ export class PassedValue extends ConstantValue {
     readonly text: HostText,
     /** Adds the guards of its value, or breaks the graph if many versions are already specialised. */
     readonly settle: (mayEnd: boolean) => void,
+    /** The numbers that it compares, in the traced call; null for other values. */
+    readonly compared: readonly number[] | null = null,
   ) {
     super(value);
   }

@@ -268,11 +268,12 @@ function compare(
   };
   const now = sides(), holds = asked && now ? output.sizes.known(asked[0], now) : undefined;
   if (asked && holds !== undefined) return constant(holds === asked[2]);
-  return new PassedValue(hint, expression, () => {
+  const settle = () => {
     const operands = sides();
     if (asked && operands) RELATED[asked[0]](...operands);
     else output.guard({ kind: "expression", expression, expected: hint });
-  });
+  };
+  return new PassedValue(hint, expression, settle, of.map(hintOfNumber));
 }
 
 /** The comparison of a constant and a number that conditions select from few constants; null for other operands. */
