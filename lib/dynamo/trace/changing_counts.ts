@@ -11,7 +11,7 @@ import type { Frame, Interpreter } from "./interpreter.ts";
 import { openTruth } from "./operators.ts";
 import { placeIn } from "./positions.ts";
 
-/** What each trace compares first at a jump. */
+/** The numbers that each trace compares first at a jump. */
 const firstCounts = new WeakMap<Interpreter, Map<Instruction, string>>();
 
 /**
@@ -44,7 +44,7 @@ export function refuseCount(m: Interpreter, frame: Frame, test: Value): void {
   // With versions of a constant count, and of all others, half of the limit; other conditions of functions that call
   // themselves have versions, too
   const most = Math.max(0, half - (isLoop ? 2 : 1));
-  if (!history.needsOne(`passes at ${place}`, count, most)) return;
+  if (!history.needsOne(`passes at ${place}, ${pc}`, count, most)) return;
   if (!endedLoops.values().some((known) => known === place)) {
     history.tellOnce(
       `${isLoop ? "Loop" : "Recursion"} at ${place}: ${
