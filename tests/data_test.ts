@@ -402,3 +402,15 @@ Deno.test("values that cannot be sent to workers, or do not come from them, are 
     "Expected a batch from worker 0 within 0.01 s but found none",
   );
 });
+
+Deno.test("errors of batches that are awaited show the program's line", async () => {
+  const ragged = new data.DataLoader([ones([2]), ones([3])], 2);
+  const { stack = "" } = await assertRejects(
+    async () => {
+      for await (const _ of ragged) { /* The first batch fails */ }
+    },
+    DynError,
+    "Expected tensors of one shape",
+  );
+  assert(/^DynError: .*\n\s+at .*data_test\.ts:/.test(stack), stack);
+});

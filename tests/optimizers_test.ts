@@ -1,7 +1,7 @@
 /**
  * Optimizers and learning-rate schedules against PyTorch: the parameters after seven steps, the rates after each.
  */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
   compile,
   compiler,
@@ -14,6 +14,7 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
+import { logs } from "../lib/base/logs.ts";
 import type { Optimizer } from "../lib/optim/optimizer.ts";
 import "./support/turns/models.ts";
 import { AFTER_SEVEN } from "./support/optimizer_steps.ts";
@@ -484,6 +485,32 @@ Deno.test("states of schedules contain their settings, which a schedule with oth
   const other = new L.ReduceLROnPlateau(optimizer());
   other.loadStateDict(plateau.stateDict());
   assertEquals(other.toString(), plateau.toString());
+});
+
+Deno.test("a step of a schedule that no update precedes is told once, with the program's line", () => {
+  class Own extends L.StepLR {}
+  const told: string[] = [], weight = tensor([1], { dtype: "float32", requiresGrad: true });
+  const made = () => {
+    const optimizer = new optim.SGD([weight], { lr: 0.1 });
+    return {
+      schedule: new Own(optimizer, 1),
+      update: () => (weight.square().sum().backward(), optimizer.step()),
+    };
+  };
+  logs.capture("usage", (_, text) => told.push(text), () => {
+    for (const wrap of [(f: () => unknown) => f, (f: () => unknown) => compile(f, { backend: "eager" })]) {
+      const { schedule, update } = made();
+      wrap(update)();
+      schedule.step();
+    }
+    assertEquals(told, []);
+    for (let k = 0; k < 2; k++) made().schedule.step();
+  });
+  assertEquals(told.length, 1);
+  assertMatch(
+    told[0] ?? "",
+    /^step\(\) of Own before the first optimizer\.step\(\): .*\n\s+at .*optimizers_test\.ts/,
+  );
 });
 
 Deno.test("settings of schedules are fields: changed ones count from the next step, invalid ones are errors", () => {

@@ -263,6 +263,15 @@ function shownFrames(lines: readonly string[], withOwn: boolean): readonly strin
   return [...users, ...lines.filter((line, n) => isOwnFrame(callers[n] ?? "") && !CONSTRUCTORS.test(line))];
 }
 
+/** Gives an error that shows no frame of the program, as one thrown after a wait, the frames of another error. */
+export function placeLike<E extends Error>(error: E, place: Error): E {
+  const framesOf = ({ stack = "" }: Error) => stack.split("\n").filter((line) => /^\s+at /.test(line));
+  if (framesOf(error).every(isOwnFrame)) {
+    error.stack = [`${error.name}: ${error.message}`, ...framesOf(place)].join("\n");
+  }
+  return error;
+}
+
 /** Frames of functions without source text. */
 const BUILTIN = /\((?:<anonymous>|native|index \d+)\)$/;
 

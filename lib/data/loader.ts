@@ -6,7 +6,7 @@ import { checkAtLeast, checkInteger } from "../base/checked_numbers.ts";
 import { types } from "node:util";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
-import { DynError } from "../base/errors.ts";
+import { DynError, placeLike } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
 import { randint } from "../tensor/generated_functions.ts";
 import type { Generator } from "../tensor/random.ts";
@@ -175,6 +175,15 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
 
   /** Iterates over the batches of an epoch, whose samples may be promises. */
   async *[Symbol.asyncIterator](): AsyncIterator<B> {
+    const place = new DynError("");
+    try {
+      yield* this.#batchesLater();
+    } catch (thrown) {
+      throw thrown instanceof DynError ? placeLike(thrown, place) : thrown;
+    }
+  }
+
+  async *#batchesLater(): AsyncIterable<B> {
     const { prefetchFactor = 2 } = this.#options, begun: Promise<B>[] = [];
     if (this.#task) {
       const workers = this.#begin(this.#task);

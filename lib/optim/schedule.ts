@@ -8,7 +8,8 @@ import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts"
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText, withSettings } from "../base/console_text.ts";
 import { isPlainObject } from "../base/tree.ts";
-import { Tensor } from "../tensor/tensor.ts";
+import { warnOfUse } from "../base/usage.ts";
+import { canReadElements, Tensor } from "../tensor/tensor.ts";
 import type { Optimizer, WithRate } from "./optimizer.ts";
 
 /** A group with its initial rate, from before any schedule changed it. */
@@ -81,6 +82,25 @@ function restoreSettings(schedule: object, settings: object): void {
   for (const [name, value] of restored) Reflect.set(schedule, name, value);
 }
 
+/** The numbers of writes to parameters when schedules were made. */
+const writes = new WeakMap<object, number>();
+
+/** The number of writes to the parameters of an optimizer. */
+function writesTo({ paramGroups }: Optimizer): number {
+  return paramGroups.reduce((sum, { params }) => params.reduce((all, { version }) => all + version, sum), 0);
+}
+
+/** Warns once of a first step that no update precedes: the schedule would skip its first rates. */
+function warnOfOrder(schedule: LRScheduler): void {
+  if (writes.get(schedule) !== writesTo(schedule.optimizer)) return;
+  warnOfUse(
+    `${schedule.constructor.name} before its optimizer`,
+    () =>
+      `step() of ${schedule.constructor.name} before the first optimizer.step(): the first rates are not used. Call ` +
+      "optimizer.step() first",
+  );
+}
+
 /** The base class: counts steps and sets the rate of each group. */
 export abstract class LRScheduler {
   lastEpoch = 0;
@@ -93,6 +113,7 @@ export abstract class LRScheduler {
     }
     this.baseLrs = optimizer.paramGroups.map((group: Scheduled) => group.initialLr ??= Number(group.lr));
     this.lastLr = this.rates();
+    if (canReadElements()) writes.set(this, writesTo(optimizer));
   }
 
   /** The rate of a group after `epoch` steps, given its initial rate, if nothing else sets it. */
@@ -140,6 +161,7 @@ export abstract class LRScheduler {
   step(epoch?: number | null): void {
     if (arguments.length > 1) refuseSurplus("step", 1, arguments);
     if (epoch === undefined || epoch === null) {
+      if (this.lastEpoch === 0 && canReadElements()) warnOfOrder(this);
       this.lastEpoch++;
       this.setRates((rate, base, group) => this.nextRate(rate, base, group));
     } else {
