@@ -279,4 +279,87 @@ export const builtins: Corpus = {
     });
     see(f(v(1), "d"), f(v(2), "e"));
   },
+  "writes to functions, classes and tensors that cannot be extended"({ compile, see }) {
+    class Fixed {
+      static count = 1;
+    }
+    const fixed: readonly object[] = [
+      Object.freeze(() => 1),
+      Object.preventExtensions(Fixed),
+      Object.preventExtensions(v(1)),
+      Object.defineProperty(v(1), "note", { value: 1, configurable: true }),
+    ];
+    const uses: readonly ((target: Record<PropertyKey, number>) => unknown)[] = [
+      (target) => target["note"] = 2 as never,
+      (target) => target[Symbol.for("note")] = 2 as never,
+      (target) => (target["count"] as unknown as number)++,
+    ];
+    for (const target of fixed) {
+      for (const use of uses) {
+        const f = compile((
+          x: Tensor,
+          target: Record<PropertyKey, number>,
+        ) => [x.mul(2), errors(() => use(target)), Fixed.count]);
+        see(f(v(1), loose(target)), f(v(2), loose(target)));
+      }
+      const f = compile((x: Tensor, target: Record<PropertyKey, number>) => [
+        x.mul(2),
+        errors(() => Object.setPrototypeOf(target, null) === target),
+        errors(() => Reflect.defineProperty(target, "late", { value: 1 })),
+      ]);
+      if (typeof target === "function") see(f(v(1), target as never), f(v(2), target as never));
+    }
+    const note = compile((
+      x: Tensor,
+      target: Record<PropertyKey, number>,
+    ) => [x.mul(2), errors(() => target["note"] = 2 as never)]);
+    const open: Record<PropertyKey, number> = loose(v(1));
+    see(note(v(1), open), note(v(2), open));
+    Object.defineProperty(open, "note", { writable: false });
+    see(note(v(3), open), note(v(4), loose(Object.preventExtensions(v(1)))));
+  },
+  "errors of the engine that depend on what changes between calls"({ compile, see }) {
+    const caught = (run: () => unknown): unknown => {
+      try {
+        return run();
+      } catch {
+        return "caught";
+      }
+    };
+    type Given = { readonly text: string; readonly big: bigint; readonly n: number; readonly list: number[] };
+    const uses: readonly ((x: Tensor, y: Tensor, given: Given) => unknown)[] = [
+      (x, y) => x.add(y),
+      (x, y) => x.unsqueeze(0).matmul(y.unsqueeze(1)),
+      (x, _, { n }) => x.narrow(0, n, 1),
+      (x, _, { n }) => x.sum(n - 2),
+      (_x, _y, { text }) => JSON.parse(text),
+      (_x, _y, { text }) => BigInt(text),
+      (_x, _y, { big }) => 10n / big,
+      (_x, _y, { n }) => "a".repeat(n),
+      (_x, _y, { list }) => list.push(1),
+      (_x, _y, { list }) => list.length = 1,
+    ];
+    const calls = [[3, 3, 1, 1, "1"], [3, 4, 2, 0, "2"], [4, 5, 7, 0, "{"], [5, 5, 3, 3, "3"], [
+      6,
+      7,
+      -1,
+      4,
+      "[",
+    ], [
+      4,
+      4,
+      2,
+      5,
+      "4",
+    ]] as const;
+    for (const use of uses) {
+      const f = compile((x: Tensor, y: Tensor, given: Given) => [x.mul(2), caught(() => use(x, y, given))]);
+      for (const [i, [p, q, n, big, text]] of calls.entries()) {
+        const list = i % 2 === 1 ? Object.freeze([1, 2]) : [1, 2];
+        see(
+          f(v(...Array(p).keys()), v(...Array(q).keys()), { text, big: BigInt(big), n, list: loose(list) }),
+        );
+      }
+    }
+  },
 };

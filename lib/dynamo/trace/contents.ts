@@ -97,7 +97,7 @@ export function canGrow(m: Interpreter, object: ObjectValue): boolean {
   const { real, source, frozen, exotic } = object;
   object.written = true;
   if (frozen !== "no") return real ? breakGraph("frozen") : false;
-  if (!real || exotic.kind === "function") return true;
+  if (!real) return true;
   // Elements may be inherited from another object
   if (exotic.kind === "array") m.wrapper.relyOnPrototype(object);
   const present = Object.isExtensible(real);

@@ -257,6 +257,15 @@ function gradOf(m: Interpreter, tensor: TensorValue): Value {
   return m.wrapper.wrap(tensor.real.grad, propertySource(tensor.source, "grad"));
 }
 
+/** Relies on a property of a real tensor being one that can be written, or on its absence and that it can be added. */
+function relyOnPlace(m: Interpreter, { real, source, assigned }: TensorValue, key: Key): void {
+  if (!real || !source || assigned.has(key)) return;
+  const own = programDescriptor(real, key);
+  if (own ? own.writable !== true : !Object.isExtensible(real)) return breakGraph("frozen");
+  m.output.guard({ kind: "ownKey", source, key, present: own !== undefined });
+  m.output.guard(own ? { kind: "writable", source, key } : { kind: "extensible", source, present: true });
+}
+
 /** Returns whether a tensor can be the gradient of another. */
 export function fitsGradient({ meta: found }: TensorValue, { meta: expected }: TensorValue): boolean {
   return sameShape(found.shape, expected.shape) && found.dtype === expected.dtype &&
@@ -289,6 +298,7 @@ export function writeTensorProperty(
   if (key in Tensor.prototype || (typeof key === "string" && STATE_FIELDS.has(key))) {
     return breakGraph("tensorMethod", `an assignment to ${String(key)}`);
   }
+  relyOnPlace(m, tensor, key);
   tensor.assigned.set(key, value);
   return null;
 }
