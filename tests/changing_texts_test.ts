@@ -280,3 +280,20 @@ Deno.test("JSON with a part of a space breaks lines as the engine does", () => {
   const { run: f } = capture(program), x = tensor([0.5]);
   for (const space of [0.5, 0, 0.25, 1.5, 2, -0.5]) assertEquals(f(x, space), program(x, space), `${space}`);
 });
+
+Deno.test("bigints that differ in each call are passed on by one version, and none runs uncompiled where they are read", () => {
+  const log: unknown[] = [];
+  const passed = capture((x: Tensor, big: bigint) => {
+    log.push({ big });
+    return [x.mul(2), big];
+  });
+  const program = (x: Tensor, big: bigint) => [x.mul(2).tolist(), `${big * 2n}`, big > 3n ? "more" : "less"];
+  const read = capture(program), x = tensor([1]);
+  for (let call = 0; call < 12; call++) {
+    const big = BigInt(call);
+    assertEquals(passed.run(x, big)[1], big);
+    assertEquals(read.run(x, big), program(x, big));
+  }
+  assertEquals([log.length, passed.entries()], [12, 3]);
+  assertEquals([passed, read].map(({ run }) => statusOf(run)?.uncompiled), [[], []]);
+});

@@ -13,12 +13,13 @@ import type { SizeSource } from "../../sym/size_guards.ts";
 export type DynamicMode = "automatic" | "always" | "never";
 
 /** Primitives whose changes are recorded. */
-type Changing = number | string | symbol | boolean;
+type Changing = number | string | symbol | boolean | bigint;
 
 /** Returns whether changes of a value are recorded. */
 export function isChanging(value: unknown): value is Changing {
   const type = typeof value;
-  return type === "number" || type === "string" || type === "symbol" || type === "boolean";
+  return type === "number" || type === "string" || type === "symbol" || type === "boolean" ||
+    type === "bigint";
 }
 
 /** The last known state of a number or another primitive. */

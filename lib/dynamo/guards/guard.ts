@@ -37,7 +37,7 @@ export interface TensorExpectation {
 }
 
 /** Types of values that may differ between calls. */
-type PrimitiveType = "number" | "string" | "symbol" | "boolean";
+type PrimitiveType = "number" | "string" | "symbol" | "boolean" | "bigint";
 
 /** Facts about the value of a source. */
 interface SourceFacts {

@@ -125,9 +125,10 @@ export function textByMethod(
   return passedText(m, result, { text: [{ kind: "method", method, self: text, args: known }], of: [self] });
 }
 
-/** Returns whether a text is not empty. */
+/** Returns whether a text is not empty, or a bigint not zero. */
 export function isTruthyText(m: Interpreter, value: PassedValue): boolean {
   const { text, type, hint } = value;
+  if (type === "bigint") return Boolean(value.value);
   if (type === "symbol" || partsOf(text).some((part) => typeof part === "string" && part !== "")) return true;
   if (!("kind" in text) || text.kind !== "source") return value.look(false) !== "";
   m.output.guard({ kind: "ownKey", source: text.source, key: "0", present: hint !== "" });

@@ -52,10 +52,10 @@ export function partsOf(text: HostText): readonly TextPart[] {
 }
 
 /** A primitive that programs usually only pass on, or by which they only select numbers. */
-export type Passed = string | symbol | boolean;
+export type Passed = string | symbol | boolean | bigint;
 
 /**
- * A string, symbol or truth value that differs between calls, or one computed from such values and numbers: only its
+ * A string, symbol, truth value or bigint that differs between calls, or one computed from such values and numbers: only its
  * type is known as long as its value is not read. Reading it makes it a constant of this version.
  */
 export class PassedValue extends ConstantValue {
@@ -72,9 +72,9 @@ export class PassedValue extends ConstantValue {
     super(value);
   }
 
-  override get type(): "string" | "symbol" | "boolean" {
-    const { hint } = this;
-    return typeof hint === "symbol" ? "symbol" : typeof hint === "boolean" ? "boolean" : "string";
+  override get type(): "string" | "symbol" | "boolean" | "bigint" {
+    const type = typeof this.hint;
+    return type === "symbol" || type === "boolean" || type === "bigint" ? type : "string";
   }
 
   override get value(): Primitive {

@@ -98,8 +98,8 @@ export class Wrapper {
       case "function":
         return this.object(real, source);
       case "undefined":
-      case "bigint":
         return this.#constant(real, source);
+      case "bigint":
       case "boolean":
       case "string":
       case "symbol":
@@ -206,7 +206,7 @@ export class Wrapper {
     return new NumberValue(expression, value, null);
   }
 
-  /** A string, symbol or truth value: a constant until a call has passed another one. */
+  /** A string, symbol, truth value or bigint: a constant until a call has passed another one. */
   #passed(value: Passed, source: Source): Value {
     return this.passed(value, source) ?? this.#constant(value, source);
   }
