@@ -248,7 +248,7 @@ const loop = compile((x: Tensor, n: bigint) => {
     x = x.add(Number(n));
   }
   return x;
-}, { name: "loop" });
+}, { name: "loop", dynamic: false });
 for (const n of [1n, 2n, 3n, 4n]) loop(ones([2]), n);
 `;
 
