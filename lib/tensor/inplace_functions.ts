@@ -1,25 +1,9 @@
 /**
- * The in-place methods that PyTorch also has as functions: `relu_(x)` is `x.relu_()`.
+ * The in-place methods that PyTorch also has as functions.
  */
-import { refuseValue } from "../base/checked_input.ts";
-import { isTensor, type Tensor } from "./tensor.ts";
+import { type InPlace, inPlace } from "./inplace_function.ts";
 
-/** The arguments of a method, including one with overloads. */
-export type ArgumentsOf<F> = F extends { (...first: infer A): unknown; (...second: infer B): unknown } ? A | B
-  : F extends (...args: infer A) => unknown ? A
-  : never;
-
-/** A method as a function of the tensor that it writes into. */
-export type InPlace<Name extends keyof Tensor> = (self: Tensor, ...args: ArgumentsOf<Tensor[Name]>) => Tensor;
-
-function inPlace<Name extends keyof Tensor>(name: Name): InPlace<Name> {
-  return (self, ...args) => {
-    if (!isTensor(self)) {
-      refuseValue(`a tensor for ${String(name)}`, self);
-    }
-    return Reflect.apply(self[name] as (...given: unknown[]) => Tensor, self, args);
-  };
-}
+export type { ArgumentsOf, InPlace } from "./inplace_function.ts";
 
 /** `x.abs_(…)` as a function of x. */
 export const abs_: InPlace<"abs_"> = inPlace("abs_");
