@@ -5,6 +5,7 @@
 import { isFloat, type ValueType } from "../base/dtype.ts";
 import type { Statement, ValueId } from "../loops/ir.ts";
 import { boundsOf, type Dim, type Sym } from "../sym/expr.ts";
+import { type Range, rangeWithin } from "../sym/terms.ts";
 import { allOf } from "../loops/uses.ts";
 
 /** Integers up to here, and their sums, are exact as numbers. */
@@ -148,57 +149,16 @@ export function boundsWithin(
   limit: number,
 ): (index: Dim) => Bounds {
   if (sizes.length === 0) return boundsOf;
-  const known = new Map<Sym, Bounds>(sizes.map((s) => [s, [s.lower, Math.min(s.upper, limit - 1)]]));
-  const bounds = (d: Dim): Bounds => rangeOf(d, known);
+  const known = new Map<Sym, Range>();
+  const rangeOf = (d: Dim): Range =>
+    typeof d === "number" ? { lower: d, upper: d } : known.get(d) ?? rangeWithin(d, rangeOf);
+  for (const s of sizes) known.set(s, { lower: s.lower, upper: Math.min(s.upper, limit - 1) });
   for (const s of allOf(body)) {
-    if (s.kind === "loop") known.set(s.axis.symbol, [0, Math.max(0, bounds(s.axis.size)[1] - 1)]);
+    if (s.kind !== "loop") continue;
+    known.set(s.axis.symbol, { lower: 0, upper: Math.max(0, rangeOf(s.axis.size).upper - 1) });
   }
-  return bounds;
+  return (d) => {
+    const { lower, upper } = rangeOf(d);
+    return [lower, upper];
+  };
 }
-
-/** Interval arithmetic; symbols without bounds here have those that the expression itself carries. */
-function rangeOf(d: Dim, known: ReadonlyMap<Sym, Bounds>): Bounds {
-  if (typeof d === "number") return [d, d];
-  const { node } = d, own = boundsOf(d);
-  const of = (part: Dim) => rangeOf(part, known);
-  const within = ([low, high]: Bounds): Bounds => [Math.max(low, own[0]), Math.min(high, own[1])];
-  switch (node.kind) {
-    case "symbol":
-      return within(known.get(d) ?? own);
-    case "sum": {
-      const parts = node.terms.map(({ term, coefficient }) => scaled(of(term), coefficient));
-      return within(parts.reduce<Bounds>(([a, b], [x, y]) => [a + x, b + y], [node.constant, node.constant]));
-    }
-    case "product":
-      return within(node.factors.map(of).reduce<Bounds>(product, [1, 1]));
-    case "floorDiv": {
-      const [low, high] = of(node.left), [least] = of(node.right);
-      return least >= 1 ? within([Math.min(0, low), Math.max(0, high)]) : own;
-    }
-    case "mod": {
-      const [, most] = of(node.right);
-      return most > 0 ? within([own[0], most - 1]) : own;
-    }
-    case "min": {
-      const [a, b] = of(node.left), [x, y] = of(node.right);
-      return within([Math.min(a, x), Math.min(b, y)]);
-    }
-    case "max": {
-      const [a, b] = of(node.left), [x, y] = of(node.right);
-      return within([Math.max(a, x), Math.max(b, y)]);
-    }
-    default:
-      return node satisfies never;
-  }
-}
-
-const scaled = ([low, high]: Bounds, by: number): Bounds =>
-  by >= 0 ? [times(low, by), times(high, by)] : [times(high, by), times(low, by)];
-
-function product([a, b]: Bounds, [x, y]: Bounds): Bounds {
-  const corners = [times(a, x), times(a, y), times(b, x), times(b, y)];
-  return [Math.min(...corners), Math.max(...corners)];
-}
-
-/** Unlike in floating point, 0 times infinity is 0. */
-const times = (a: number, b: number): number => a === 0 || b === 0 ? 0 : a * b;

@@ -31,7 +31,7 @@ import {
   sourceText,
   unique,
 } from "./size_guards.ts";
-import { EVERYTHING, linear, negated, type Range, rebuiltBounds, split } from "./terms.ts";
+import { EVERYTHING, linear, negated, type Range, rangeWithin, split } from "./terms.ts";
 
 interface SymbolInfo {
   readonly source: SizeSource;
@@ -491,21 +491,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
   /** Interval of an expression under the recorded ranges; those recorded for `except` itself are left out. */
   #rangeOf(d: Dim, except?: Dim): Range {
     if (typeof d === "number") return { lower: d, upper: d };
-    let { lower, upper }: Range = d;
-    if (d.node.kind === "sum") {
-      let low = d.node.constant, high = d.node.constant;
-      for (const { term, coefficient } of d.node.terms) {
-        const inner = this.#rangeOf(term);
-        low += coefficient * (coefficient > 0 ? inner.lower : inner.upper);
-        high += coefficient * (coefficient > 0 ? inner.upper : inner.lower);
-      }
-      lower = Math.max(lower, low);
-      upper = Math.min(upper, high);
-    } else if (d.node.kind !== "symbol") {
-      const [low, high] = rebuiltBounds(d, (each) => this.#rangeOf(each));
-      lower = Math.max(lower, low);
-      upper = Math.min(upper, high);
-    }
+    let { lower, upper } = rangeWithin(d, (each) => this.#rangeOf(each));
     if (d !== except) {
       const { constant, terms } = linear(d);
       const divisor = terms[0] && terms[0].coefficient < 0 ? -1 : 1;

@@ -45,37 +45,53 @@ export function split(e: Dim): readonly [Dim, Dim] {
   return [positive, negative];
 }
 
-/** Returns bounds of an expression that is not a sum, as if its operands were symbols with these ranges. */
-export function rebuiltBounds(s: Sym, rangeOf: (d: Dim) => Range): readonly [number, number] {
-  const ranges = operandsOf(s).map(rangeOf);
+/** The interval of an expression whose operands have the intervals that `rangeOf` returns, within its own bounds. */
+export function rangeWithin(s: Sym, rangeOf: (d: Dim) => Range): Range {
+  const [lower, upper] = operandBounds(s, rangeOf);
+  return { lower: Math.max(lower, s.lower), upper: Math.min(upper, s.upper) };
+}
+
+/** Unlike in floating point, 0 times infinity is 0. */
+const times = (a: number, b: number): number => a === 0 || b === 0 ? 0 : a * b;
+
+function operandBounds(s: Sym, rangeOf: (d: Dim) => Range): readonly [number, number] {
+  const { node } = s;
+  if (node.kind === "sum") {
+    let lower = node.constant, upper = node.constant;
+    for (const { term, coefficient } of node.terms) {
+      const inner = rangeOf(term);
+      lower += times(coefficient, coefficient > 0 ? inner.lower : inner.upper);
+      upper += times(coefficient, coefficient > 0 ? inner.upper : inner.lower);
+    }
+    return [lower, upper];
+  }
+  const ranges = operandsOf(s).map(rangeOf), divisor = ranges[1] ?? EVERYTHING;
   const corners = (combine: (a: number, b: number) => number): readonly [number, number] => {
     const [first = EVERYTHING, ...rest] = ranges;
     let { lower, upper } = first;
     for (const next of rest) {
       const values = [lower, upper].flatMap((a) => [combine(a, next.lower), combine(a, next.upper)]);
-      // 0·∞ arises only where a factor may be 0
+      // An infinite quotient of infinities is one of the other corners
       const known = values.map((v) => Number.isNaN(v) ? 0 : v);
       lower = Math.min(...known);
       upper = Math.max(...known);
     }
     return [lower, upper];
   };
-  switch (s.node.kind) {
+  switch (node.kind) {
     case "product":
-      return corners((a, b) => a * b);
+      return corners(times);
     case "min":
       return corners(Math.min);
     case "max":
       return corners(Math.max);
-    case "floorDiv": {
-      const divisor = ranges[1] ?? EVERYTHING;
-      return divisor.lower > 0 ? corners((a, b) => Math.floor(a / b)) : [s.lower, s.upper];
-    }
+    case "floorDiv":
+      return divisor.lower > 0 ? corners((a, b) => Math.floor(a / b)) : [-Infinity, Infinity];
     case "mod":
+      return [-Infinity, divisor.upper > 0 ? divisor.upper - 1 : Infinity];
     case "symbol":
-    case "sum":
-      return [s.lower, s.upper];
+      return [-Infinity, Infinity];
     default:
-      return s.node satisfies never;
+      return node satisfies never;
   }
 }
