@@ -24,7 +24,7 @@ import {
   vec4Reductions,
   vec4Shared,
 } from "./vec4.ts";
-import { localsIn, type MakeLocal, replaceKernels } from "./kernels.ts";
+import { localsIn, type MakeLocal, rewriteLoops } from "./kernels.ts";
 import { type Nest, nestOf } from "./nests.ts";
 import type { Grid, Target } from "./target.ts";
 import { add, type Dim, mul, product, type Sym } from "../sym/expr.ts";
@@ -35,12 +35,10 @@ import { axisOf } from "./strip_mining.ts";
 /** Maps the kernels of a program to grids. */
 export function mapToGrid(program: Program, { grid }: Target): Program {
   if (!grid) return program;
-  const buffers = [...program.buffers], local = localsIn(buffers);
-  const replaced = replaceKernels(
+  return rewriteLoops(
     program,
-    (kernel) => [kernel.kind === "loops" ? mapped(kernel, { buffers, grid, local }) : kernel],
+    (kernel, buffers) => mapped(kernel, { buffers, grid, local: localsIn(buffers) }),
   );
-  return replaced === program ? program : { ...replaced, buffers };
 }
 
 interface Setting {

@@ -29,6 +29,19 @@ export function replaceKernels(program: Program, replace: (kernel: Kernel) => re
   };
 }
 
+/** The program with each loop kernel rewritten; `rewrite` may add to the list of all buffers. */
+export function rewriteLoops(
+  program: Program,
+  rewrite: (kernel: LoopKernel, buffers: BufferDecl[]) => LoopKernel,
+): Program {
+  const buffers = [...program.buffers];
+  const replaced = replaceKernels(
+    program,
+    (kernel) => [kernel.kind === "loops" ? rewrite(kernel, buffers) : kernel],
+  );
+  return replaced === program ? program : { ...replaced, buffers };
+}
+
 /** A library call with its nests replaced; the call itself if none changes. */
 export function withNests(kernel: ExternKernel, replace: (nest: LoopKernel) => LoopKernel): ExternKernel {
   const epilogue = kernel.epilogue && replace(kernel.epilogue);

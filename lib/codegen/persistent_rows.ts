@@ -9,7 +9,7 @@ import type { BufferId, Loop, LoopKernel, Program, Statement } from "../loops/ir
 import { storeOf } from "../loops/nest.ts";
 import { type Access, accessesOf, allOf, indirect } from "../loops/uses.ts";
 import { isVec4Loop } from "./vec4.ts";
-import { localsIn, type MakeLocal, replaceKernels } from "./kernels.ts";
+import { localsIn, type MakeLocal, rewriteLoops } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
 /** Maximum number of iterations of an invocation, which are unrolled, and of statements after unrolling. */
@@ -18,12 +18,7 @@ const MOST = { iterations: 8, statements: 512 } as const;
 /** Keeps rows of a program in registers. */
 export function persistentRows(program: Program, { grid }: Target): Program {
   if (!grid) return program;
-  const buffers = [...program.buffers], local = localsIn(buffers);
-  const replaced = replaceKernels(
-    program,
-    (kernel) => [kernel.kind === "loops" ? withPersistentRows(kernel, grid, local) : kernel],
-  );
-  return replaced === program ? program : { ...replaced, buffers };
+  return rewriteLoops(program, (kernel, buffers) => withPersistentRows(kernel, grid, localsIn(buffers)));
 }
 
 function withPersistentRows(kernel: LoopKernel, { registers }: Grid, local: MakeLocal): LoopKernel {

@@ -6,12 +6,12 @@
  */
 import { type DType, itemSize } from "../base/dtype.ts";
 import { add, mul, type Sym } from "../sym/expr.ts";
-import type { BufferDecl, BufferId, Loop, LoopKernel, Program, Statement, ValueId } from "../loops/ir.ts";
+import type { BufferId, Loop, LoopKernel, Program, Statement, ValueId } from "../loops/ir.ts";
 import { coefficientOf, loopOver, storeOf, substituteIndices } from "../loops/nest.ts";
 import { indirect, storedBuffers } from "../loops/uses.ts";
 import { nextId } from "../loops/value_types.ts";
 import { axisOf } from "./strip_mining.ts";
-import { replaceKernels } from "./kernels.ts";
+import { rewriteLoops } from "./kernels.ts";
 
 /** Side of a square in elements: as many float32 as a cache line has. */
 const SIDE = 16;
@@ -41,14 +41,12 @@ interface Nest {
 
 /** Tiles the transposed reads of a program. */
 export function transposedTiles(program: Program): Program {
-  const buffers: BufferDecl[] = [...program.buffers];
-  const local = (dtype: DType, length: number): BufferId =>
-    buffers.push({ name: `transposed${buffers.length}`, dtype, length, role: { kind: "local" } }) - 1;
-  const replaced = replaceKernels(
-    program,
-    (kernel) => [kernel.kind === "loops" ? withTiles(kernel, local) : kernel],
-  );
-  return replaced === program ? program : { ...replaced, buffers };
+  return rewriteLoops(program, (kernel, buffers) =>
+    withTiles(
+      kernel,
+      (dtype, length) =>
+        buffers.push({ name: `transposed${buffers.length}`, dtype, length, role: { kind: "local" } }) - 1,
+    ));
 }
 
 function withTiles(kernel: LoopKernel, local: (dtype: DType, length: number) => BufferId): LoopKernel {
