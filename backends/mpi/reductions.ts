@@ -3,10 +3,11 @@
  * 16-bit types are combined in float32 and rounded to nearest even after each combination; max and min of floats
  * return NaN if either is NaN and order −0 below 0, in whatever order ranks are combined.
  */
+import { DTYPES } from "../../lib/base/dtype.ts";
 
-/** The text, which follows mpi.h. The rest uses `typeOf(dtype)` and `opOf(dtype, op)`; codes as in transport.ts. */
+/** The text, which follows mpi.h. Codes of types are their places in DTYPES, those of operations in REDUCE_OPS. */
 export const REDUCTIONS = String.raw`
-enum { F32, F64, F16, BF16, I64, I32, I16, I8, U8, BOOL, C64, C128, DTYPES };
+enum { ${DTYPES.map((dtype) => dtype.replace(/loat|nt|omplex/, "").toUpperCase()).join(", ")}, DTYPES };
 enum { SUM, PRODUCT, MIN, MAX, BAND, BOR, BXOR, AVG, OPS };
 
 struct half { uint16_t bits; };
@@ -63,6 +64,7 @@ template <class T> static void divide(void* elements, int64_t count, int by) {
   }
 }
 
+static const int SMALL[] = { F16, BF16 }, OWN[] = { F32, F64, F16, BF16 };
 static MPI_Datatype types[DTYPES];
 static MPI_Op ops[DTYPES][OPS];
 
@@ -72,14 +74,12 @@ template <class T> static void own(int dtype, int first) {
 }
 
 static void prepareReductions() {
-  MPI_Datatype plain[] = { MPI_FLOAT, MPI_DOUBLE, MPI_BYTE, MPI_BYTE, MPI_INT64_T, MPI_INT32_T, MPI_INT16_T,
-    MPI_INT8_T, MPI_UINT8_T, MPI_UINT8_T, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX };
+  types[F32] = MPI_FLOAT, types[F64] = MPI_DOUBLE, types[C64] = MPI_C_FLOAT_COMPLEX, types[C128] = MPI_C_DOUBLE_COMPLEX;
+  types[I64] = MPI_INT64_T, types[I32] = MPI_INT32_T, types[I16] = MPI_INT16_T, types[I8] = MPI_INT8_T;
+  types[UI8] = types[BOOL] = MPI_UINT8_T;
   MPI_Op known[] = { MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR, MPI_BXOR };
-  for (int dtype = 0; dtype < DTYPES; dtype++) {
-    types[dtype] = plain[dtype];
-    for (int op = 0; op < AVG; op++) ops[dtype][op] = known[op];
-  }
-  for (int dtype = F16; dtype <= BF16; dtype++) {
+  for (int dtype = 0; dtype < DTYPES; dtype++) for (int op = 0; op < AVG; op++) ops[dtype][op] = known[op];
+  for (int dtype : SMALL) {
     MPI_Type_contiguous(2, MPI_BYTE, &types[dtype]);
     MPI_Type_commit(&types[dtype]);
   }
@@ -93,8 +93,8 @@ static void prepareReductions() {
 }
 
 static void releaseReductions() {
-  for (int dtype = F32; dtype <= BF16; dtype++) {
-    bool small = dtype >= F16;
+  for (int dtype : OWN) {
+    bool small = dtype == F16 || dtype == BF16;
     for (int op = small ? SUM : MIN; op <= MAX; op++) MPI_Op_free(&ops[dtype][op]);
     if (small) MPI_Type_free(&types[dtype]);
   }

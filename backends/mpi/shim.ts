@@ -8,6 +8,8 @@
  * is called by one thread at a time. A call that all ranks await immediately uses MPI's blocking form, which is faster;
  * whether they all do is part of the fingerprint, since the two forms do not match each other.
  */
+import { snakeCase } from "../../lib/base/names.ts";
+import { CALL_KINDS } from "../../lib/distributed/transport.ts";
 import { REDUCTIONS } from "./reductions.ts";
 
 /** Maximum length of the description of a call, in bytes including the terminating zero. */
@@ -30,7 +32,7 @@ export const SHIM = String.raw`
 #define API extern "C" __attribute__((visibility("default")))
 ${REDUCTIONS}
 enum { TEXT = ${TEXT_BYTES} };
-enum { AGREE, BARRIER, ALL_REDUCE, BROADCAST, REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, SCATTER, GATHER, SEND, RECV };
+enum { ${CALL_KINDS.map((kind) => snakeCase(kind).toUpperCase()).join(", ")} };
 enum { OK, MISMATCH, TIMEOUT, FAILED };
 enum { QUERY = 1, ANSWER = 2 };
 /** Maximum time at the end for calls that were never awaited, in milliseconds. */

@@ -4,11 +4,11 @@
  */
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { InternalError } from "../../lib/base/errors.ts";
-import type { DType } from "../../lib/base/dtype.ts";
+import { DTYPES } from "../../lib/base/dtype.ts";
 import { environmentVariable } from "../../lib/base/permissions.ts";
 import { DistributedError } from "../../lib/distributed/errors.ts";
 import {
-  type CallKind,
+  CALL_KINDS,
   type Connection,
   type GroupCall,
   type Pending,
@@ -19,38 +19,6 @@ import { shareBackgroundBuilds } from "../cpu/object_cache.ts";
 import { hostOf } from "../cpu/host_memory.ts";
 import { openShim, type Shim } from "./library.ts";
 import { TEXT_BYTES } from "./shim.ts";
-
-/** Kinds of calls, as numbered in the shim. */
-const KINDS: Readonly<Record<CallKind, number>> = {
-  agree: 0,
-  barrier: 1,
-  allReduce: 2,
-  broadcast: 3,
-  reduce: 4,
-  allGather: 5,
-  reduceScatter: 6,
-  allToAll: 7,
-  scatter: 8,
-  gather: 9,
-  send: 10,
-  recv: 11,
-};
-
-/** Element types, as numbered in the shim. */
-const TYPES: Readonly<Record<DType, number>> = {
-  float32: 0,
-  float64: 1,
-  float16: 2,
-  bfloat16: 3,
-  int64: 4,
-  int32: 5,
-  int16: 6,
-  int8: 7,
-  uint8: 8,
-  bool: 9,
-  complex64: 10,
-  complex128: 11,
-};
 
 /** Outcomes of calls, as numbered in the shim. */
 const OK = 0, MISMATCH = 1, TIMEOUT = 2;
@@ -227,8 +195,8 @@ class MpiConnection implements Connection {
     }
     if (count > MOST) throw new DistributedError(`Expected at most ${MOST} elements but found ${count}`);
     const words = this.#words;
-    words[0] = KINDS[kind];
-    words[1] = TYPES[dtype];
+    words[0] = CALL_KINDS.indexOf(kind);
+    words[1] = DTYPES.indexOf(dtype);
     words[2] = REDUCE_OPS.indexOf(op);
     words[3] = peer;
     words[4] = tag;

@@ -13,20 +13,24 @@ export const REDUCE_OPS = ["sum", "product", "min", "max", "band", "bor", "bxor"
 /** Name of a reduction. */
 export type ReduceOpName = typeof REDUCE_OPS[number];
 
-/** The kind of a call. "agree" moves nothing: it ends once all ranks have called it. */
-export type CallKind =
-  | "agree"
-  | "barrier"
-  | "allReduce"
-  | "broadcast"
-  | "reduce"
-  | "allGather"
-  | "reduceScatter"
-  | "allToAll"
-  | "scatter"
-  | "gather"
-  | "send"
-  | "recv";
+/** Kinds of calls. "agree" moves nothing: it ends once all ranks have called it. */
+export const CALL_KINDS = [
+  "agree",
+  "barrier",
+  "allReduce",
+  "broadcast",
+  "reduce",
+  "allGather",
+  "reduceScatter",
+  "allToAll",
+  "scatter",
+  "gather",
+  "send",
+  "recv",
+] as const;
+
+/** The kind of a call. */
+export type CallKind = typeof CALL_KINDS[number];
 
 /** The location of contiguous elements. */
 export interface Place {
