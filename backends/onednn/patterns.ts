@@ -24,7 +24,7 @@ export type Pattern =
 
 /** The pattern that ends in a node; null if none does. */
 export function patternAt(node: Node): Pattern | null {
-  return softmaxAt(node) ?? logSoftmaxAt(node) ?? layerNormAt(node);
+  return softmaxAt(node) ?? layerNormAt(node);
 }
 
 /** Number of arguments of ops here; further ones, such as `alpha`, would change the meaning. */
@@ -79,34 +79,20 @@ function shifted(
   return fits ? { input, dim, nodes: [most, sub] } : null;
 }
 
+/** exp(y) · 1 / Σ exp(y) or y − log Σ exp(y), where y is a shifted value. */
 function softmaxAt(last: Node): Pattern | null {
-  const mul = call(last, "mul"), [first, second] = mul?.args ?? [];
-  const exp = call(first, "exp"), inverse = call(second, "reciprocal"), sum = call(inverse?.args[0], "sum");
-  const part = exp ? shifted(exp.args[0]) : null, sub = part?.nodes[1];
-  if (!mul || !exp || !inverse || !sum || !part || !sub || sum.args[0] !== exp) return null;
-  const isClosed = readBy(sub, exp) && readBy(exp, sum, mul) && readBy(sum, inverse) && readBy(inverse, mul);
-  if (!isClosed || reducedDim(sum) !== part.dim) return null;
-  return {
-    kind: "softmax",
-    input: part.input,
-    dim: part.dim,
-    nodes: [...part.nodes, exp, sum, inverse, mul],
-  };
-}
-
-function logSoftmaxAt(last: Node): Pattern | null {
-  const outer = call(last, "sub"), [first, second] = outer?.args ?? [];
-  const log = call(second, "log"), sum = call(log?.args[0], "sum"), exp = call(sum?.args[0], "exp");
-  const part = shifted(first), sub = part?.nodes[1];
-  if (!outer || !log || !sum || !exp || !part || !sub || exp.args[0] !== sub) return null;
-  const isClosed = readBy(sub, exp, outer) && readBy(exp, sum) && readBy(sum, log) && readBy(log, outer);
-  if (!isClosed || reducedDim(sum) !== part.dim) return null;
-  return {
-    kind: "logSoftmax",
-    input: part.input,
-    dim: part.dim,
-    nodes: [...part.nodes, exp, sum, log, outer],
-  };
+  const isLog = last.target === "sub", outer = call(last, isLog ? "sub" : "mul");
+  const [first, second] = outer?.args ?? [], inner = call(second, isLog ? "log" : "reciprocal");
+  const sum = call(inner?.args[0], "sum"), exp = call(isLog ? sum?.args[0] : first, "exp");
+  const part = shifted(isLog ? first : exp?.args[0]), sub = part?.nodes[1];
+  if (!outer || !inner || !sum || !exp || !part || !sub) return null;
+  if (sum.args[0] !== exp || exp.args[0] !== sub || reducedDim(sum) !== part.dim) return null;
+  const isClosed =
+    (isLog ? readBy(sub, exp, outer) && readBy(exp, sum) : readBy(sub, exp) && readBy(exp, sum, outer)) &&
+    readBy(sum, inner) && readBy(inner, outer);
+  if (!isClosed) return null;
+  const nodes = [...part.nodes, exp, sum, inner, outer];
+  return { kind: isLog ? "logSoftmax" : "softmax", input: part.input, dim: part.dim, nodes };
 }
 
 /** The operand of a sum over the last dimension divided by its size; null for anything else. */
