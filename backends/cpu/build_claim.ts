@@ -8,7 +8,7 @@ import { type Codec, number, oneOf, parsed, record, text, union } from "../../li
 import { FAULT_KINDS, type FaultKind, ToolchainError } from "./compiler_faults.ts";
 
 /** How a process builds: waiting for it, or in the background. */
-type BuildMode = "waits" | "background";
+export type BuildMode = "waits" | "background";
 
 /** The contents of a claim file: its holder's mode, or the failure of its build. */
 type Note =

@@ -24,7 +24,7 @@ import {
   runInBackground,
   runSideBySide,
 } from "./compiler_process.ts";
-import { Claim } from "./build_claim.ts";
+import { type BuildMode, Claim } from "./build_claim.ts";
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { uniqueSuffix } from "../../lib/base/atomic_files.ts";
 import { isOwn, sealed, unsealed } from "./trust.ts";
@@ -136,39 +136,13 @@ function asked(
 }
 
 /** Compiles missing libraries, or waits for processes that do. Throws the first failure. */
-function compileAll(toolchain: Toolchain, jobs: readonly Job[]): void {
-  const start = performance.now(), seconds = timeLimit(config.inductor.cppTimeout);
-  const wanted = jobs.map((job): Wanted => ({ job, claim: new Claim(job.path, "waits") }));
+function compileAll(jobs: readonly Job[]): void {
+  const start = performance.now(), build = new Build(jobs, "waits");
   try {
-    for (let left: readonly Wanted[] = wanted; left.length > 0;) {
-      const isLate = performance.now() - start > 1000 * (seconds + LEEWAY);
-      const { own, others } = isLate ? { own: left, others: [] } : asked(left);
-      if (own.length > 0) compileOwn(toolchain, own, seconds);
-      else if (others.length > 0) pause(POLL_INTERVAL);
-      left = others;
-    }
-  } catch (thrown) {
-    throw noted(thrown);
+    while (!build.poll()) pause(POLL_INTERVAL);
   } finally {
     counters.compileMs += performance.now() - start;
-    for (const { claim } of wanted) claim.release();
-  }
-}
-
-/** Runs all compilers at once, waits for them and stores their output. Throws the first failure. */
-function compileOwn(toolchain: Toolchain, wanted: readonly Wanted[], seconds: number): void {
-  const drafts = wanted.map(({ job, claim }): Draft => ({
-    job,
-    stem: `${dirname(job.path)}/${job.source.name}${uniqueSuffix()}`,
-    claim,
-  }));
-  try {
-    const endings = runSideBySide(drafts.map((draft) => commandOf(toolchain, draft)), seconds);
-    keepAll(toolchain, drafts, endings);
-  } finally {
-    for (const { stem } of drafts) {
-      for (const extension of ["cpp", "so", "log", "done"]) removeIfThere(`${stem}.${extension}`);
-    }
+    build.stop();
   }
 }
 
@@ -197,31 +171,36 @@ export function shareBackgroundBuilds(): void {
 
 /** Starts to compile libraries in the background. Throws if nothing can be written. */
 export function compileInBackground(jobs: readonly Job[]): BackgroundBuild {
-  const build = new SharedBuild(jobs);
+  const build = new Build(jobs, "background");
   build.poll();
   return build;
 }
 
-/** A build of libraries, some of which other processes may build. */
-class SharedBuild implements BackgroundBuild {
+/** A build of libraries, some of which other processes may build. One that waits runs its compilers inside `poll`. */
+class Build implements BackgroundBuild {
   readonly #toolchain = requireToolchain();
+  readonly #seconds = timeLimit(config.inductor.cppTimeout);
+  readonly #start = performance.now();
   readonly #claims: readonly Claim[];
   /** Libraries that other processes build. */
   #others: readonly Wanted[];
   #running: { readonly run: BackgroundRun; readonly drafts: readonly Draft[] } | null = null;
 
-  constructor(jobs: readonly Job[]) {
-    this.#others = jobs.map((job) => ({ job, claim: new Claim(isShared ? job.path : null, "background") }));
+  constructor(jobs: readonly Job[], readonly mode: BuildMode) {
+    const isClaimed = mode === "waits" || isShared;
+    this.#others = jobs.map((job) => ({ job, claim: new Claim(isClaimed ? job.path : null, mode) }));
     this.#claims = this.#others.map(({ claim }) => claim);
   }
 
   poll(): boolean {
     try {
       if (!this.#hasEnded()) return false;
-      const { own, others } = asked(this.#others);
+      const isLate = this.mode === "waits" &&
+        performance.now() - this.#start > 1000 * (this.#seconds + LEEWAY);
+      const { own, others } = isLate ? { own: this.#others, others: [] } : asked(this.#others);
       this.#others = others;
-      if (own.length > 0) this.#start(own);
-      return own.length === 0 && others.length === 0;
+      if (own.length > 0) this.#begin(own);
+      return this.#running === null && others.length === 0;
     } catch (thrown) {
       this.stop();
       throw noted(thrown);
@@ -234,13 +213,21 @@ class SharedBuild implements BackgroundBuild {
     for (const claim of this.#claims) claim.release();
   }
 
-  #start(wanted: readonly Wanted[]): void {
-    const folder = `${libraryFolder()}/background${uniqueSuffix()}`;
+  /** Runs all compilers at once. */
+  #begin(wanted: readonly Wanted[]): void {
+    const folder = `${libraryFolder()}/build${uniqueSuffix()}`, seconds = this.#seconds;
     Deno.mkdirSync(folder, { mode: 0o700 });
     const drafts = wanted.map((each, i): Draft => ({ ...each, stem: `${folder}/${i}` }));
-    const seconds = timeLimit(config.inductor.cppTimeout);
     const commands = drafts.map((draft) => commandOf(this.#toolchain, draft));
-    this.#running = { run: runInBackground(commands, { seconds, folder }), drafts };
+    if (this.mode === "background") {
+      this.#running = { run: runInBackground(commands, { seconds, folder }), drafts };
+      return;
+    }
+    try {
+      keepAll(this.#toolchain, drafts, runSideBySide(commands, seconds));
+    } finally {
+      removeIfThere(folder);
+    }
   }
 
   /** Returns whether nothing is running any more, and stores finished libraries. */
@@ -384,8 +371,7 @@ export function buildLibraries(sources: readonly Source[]): readonly string[] {
   const { paths, missing } = findLibraries(sources);
   if (missing.length > 0) {
     refuseStopped();
-    const toolchain = requireToolchain();
-    recording.phase("compile_cxx", () => compileAll(toolchain, missing), { libraries: missing.length });
+    recording.phase("compile_cxx", () => compileAll(missing), { libraries: missing.length });
   }
   return paths;
 }
