@@ -127,6 +127,11 @@ function unstarted(thrown: unknown): Ending {
   return { kind: "unstarted", because: thrown instanceof Error ? thrown.message : String(thrown) };
 }
 
+/** Blocks the thread without running the event loop. */
+export function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
+
 /** Commands that run in the background. */
 export interface BackgroundRun {
   /** Returns the endings once all have ended; reads one file. The object must not be used after that. */

@@ -21,6 +21,7 @@ import {
   type BackgroundRun,
   type Command,
   type Ending,
+  pause,
   runInBackground,
   runSideBySide,
 } from "./compiler_process.ts";
@@ -144,11 +145,6 @@ function compileAll(jobs: readonly Job[]): void {
     counters.compileMs += performance.now() - start;
     build.stop();
   }
-}
-
-/** Blocks the thread without running the event loop. */
-function pause(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
 
 /** Libraries that are compiled in the background. */

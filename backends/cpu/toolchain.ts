@@ -9,12 +9,13 @@ import { InternalError, messageOf } from "../../lib/base/errors.ts";
 import { preferringOwnBuiltins } from "../../lib/base/own_builtins.ts";
 import { environmentVariable, isGranted } from "../../lib/base/permissions.ts";
 import { getNumThreads } from "../../lib/base/threads.ts";
-import { cacheDirectory, preferredDirectory, readText, removeIfThere } from "./cache_directory.ts";
+import { cacheDirectory, preferredDirectory, readText } from "./cache_directory.ts";
 import { failureOf, type FaultKind, folderFailure, ToolchainError } from "./compiler_faults.ts";
 import {
   type BackgroundRun,
   type Command,
   type Ending,
+  pause,
   runInBackground,
   runSideBySide,
 } from "./compiler_process.ts";
@@ -102,6 +103,8 @@ const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** Files of compilers by name, while one is being probed: searching all folders takes as long as a small kernel. */
 const located = new Map<string, string | undefined>();
+/** Compilers that have failed their trial, until one is found: the search begins anew whenever answers are pending. */
+const failed = new Map<string, ToolchainError>();
 
 function locate(name: string): string | undefined {
   if (!located.has(name)) located.set(name, findFile(name));
@@ -250,24 +253,14 @@ function answersOf({ compiler, folder, seconds, commands }: Trial, endings: read
   return { ...found, openmp, plainLink };
 }
 
-/** Probes a compiler, and waits. Throws `ToolchainError` if it lacks a required feature. */
-function probe(compiler: string): Answers {
-  const trial = trialOf(compiler);
-  try {
-    return answersOf(trial, runSideBySide(trial.commands, trial.seconds));
-  } finally {
-    removeIfThere(trial.folder);
-  }
-}
-
 /** Minimum milliseconds between two polls of a compiler's answers. */
 const POLL_INTERVAL = 2;
 
 /** The compiler that is probed in the background. */
 let asked: { readonly trial: Trial; readonly run: BackgroundRun; looked: number } | undefined;
 
-/** Probes a compiler in the background: undefined until it has answered. Throws as `ask` does. */
-function probeInBackground(compiler: string): Answers | undefined {
+/** Probes a compiler in the background: undefined until it has answered. Throws as `answersOf` does. */
+function probe(compiler: string): Answers | undefined {
   if (asked?.trial.compiler !== compiler) {
     const trial = trialOf(compiler), { commands, seconds, folder } = trial;
     asked = { trial, run: runInBackground(commands, { seconds, folder }), looked: -Infinity };
@@ -301,11 +294,14 @@ function isAnswers(value: unknown): value is { key: string; answers: Answers } {
 /** Incremented whenever `Answers` change, so that answers stored by an older version of dyn are not used. */
 const ANSWERS_VERSION = 2;
 
-/** Probes a compiler; undefined while its answers are pending. */
-type Probe = (compiler: string) => Answers | undefined;
-
-/** The answers for one compiler file on this CPU, from disk if it has been probed before. */
-function answersFor(compiler: string, ask: Probe): { answers: Answers; key: string } | undefined {
+/**
+ * The answers for one compiler file on this CPU, from disk if it has been probed before; undefined while they are
+ * pending.
+ */
+function answersFor(
+  compiler: string,
+  ask: typeof probe,
+): { answers: Answers; key: string } | undefined {
   const { size, mtime } = Deno.statSync(compiler);
   const key = [
     ANSWERS_VERSION,
@@ -352,7 +348,7 @@ function deniedFlags(): string[] {
 }
 
 /** Looks for a compiler; undefined while the answers of one are pending. */
-function find(ask: Probe): ToolchainStatus | undefined {
+function find(ask: typeof probe): ToolchainStatus | undefined {
   const denied = deniedFlags();
   if (denied.length > 0) {
     const reason = `Expected permission to use a C++ compiler but found ${denied.join(", ")} not given`;
@@ -360,16 +356,17 @@ function find(ask: Probe): ToolchainStatus | undefined {
   }
   const chosen = environmentVariable("DYN_CXX");
   const candidates = chosen ? [chosen] : CANDIDATES;
-  const failures: ToolchainError[] = [];
   // Two names of the same compiler are one candidate
   for (const compiler of new Set(candidates.map(locate))) {
-    if (compiler === undefined) continue;
+    if (compiler === undefined || failed.has(compiler)) continue;
     let found: ReturnType<typeof answersFor>;
     try {
       found = answersFor(compiler, ask);
     } catch (thrown) {
-      const failure = thrown instanceof ToolchainError ? thrown : folderFailure(thrown, `try ${compiler}`);
-      failures.push(failure);
+      failed.set(
+        compiler,
+        thrown instanceof ToolchainError ? thrown : folderFailure(thrown, `try ${compiler}`),
+      );
       continue;
     }
     if (!found) return undefined;
@@ -384,7 +381,7 @@ function find(ask: Probe): ToolchainStatus | undefined {
       toolchain: { compiler, version, target, openmp, options, linkOptions, identity },
     };
   }
-  const [first] = failures;
+  const failures = [...failed.values()], [first] = failures;
   if (first) return { kind: "unusable", reason: failures.map(messageOf).join("\n"), fault: first.fault };
   const reason = `Expected a C++ compiler (${candidates.join(", ")}) on the PATH but found none`;
   return {
@@ -401,19 +398,18 @@ let status: ToolchainStatus | undefined, trials = 0;
 
 /** The toolchain of this machine, or the reason why there is none. Determined once per process, which waits for it. */
 export function toolchainStatus(): ToolchainStatus {
-  if (status !== undefined) return status;
-  asked?.run.stop();
-  asked = undefined;
-  const found = noted(preferringOwnBuiltins(() => find(probe)));
-  if (!found) throw new InternalError("Expected the answers of a compiler that was waited for");
-  return found;
+  return status ?? preferringOwnBuiltins(() => {
+    let found = toolchainIfKnown();
+    for (; !found; found = toolchainIfKnown()) pause(POLL_INTERVAL);
+    return found;
+  });
 }
 
 /** The same for callers that can do without it: undefined while a compiler is being probed for the first time. */
 export function toolchainIfKnown(): ToolchainStatus | undefined {
   if (status !== undefined) return status;
   if (asked !== undefined && performance.now() - asked.looked < POLL_INTERVAL) return undefined;
-  return noted(preferringOwnBuiltins(() => find(probeInBackground)));
+  return noted(preferringOwnBuiltins(() => find(probe)));
 }
 
 /** The same without probing a compiler, which takes a tenth of a first call: undefined if it has not been probed. */
@@ -426,6 +422,7 @@ function noted(found: ToolchainStatus | undefined): ToolchainStatus | undefined 
     status = found;
     trials++;
     located.clear();
+    failed.clear();
   }
   return found;
 }
