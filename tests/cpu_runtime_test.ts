@@ -4,7 +4,7 @@
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { addressOf, callAt, entryAddress } from "../backends/cpu/ffi.ts";
-import { buildLibraries, cacheCounters, storedText } from "../backends/cpu/object_cache.ts";
+import { buildLibraries, cacheCounters } from "../backends/cpu/object_cache.ts";
 import { type Routine, routineAddresses } from "../backends/cpu/runtime_library.ts";
 import { ToolchainError } from "../backends/cpu/compiler_faults.ts";
 import { runInBackground, runSideBySide } from "../backends/cpu/compiler_process.ts";
@@ -280,12 +280,12 @@ test("a library is compiled once, then found; damage and foreign files are notic
     name: "answer",
     text: `extern "C" __attribute__((visibility("default"))) int answer_${Deno.pid}() { return 42; }`,
   };
-  const start = cacheCounters();
+  const start = cacheCounters(), textIn = (path: string) => new TextDecoder().decode(Deno.readFileSync(path));
   const [path = ""] = buildLibraries([source]);
   assertEquals(cacheCounters().compiled, start.compiled + 1);
   assertEquals(buildLibraries([source]), [path]);
   assertEquals(cacheCounters().hits, start.hits + 1);
-  assert(storedText(path)?.endsWith(source.text));
+  assert(textIn(path).includes(source.text));
 
   const good = Deno.readFileSync(path);
   const damaged = good.slice();
@@ -297,7 +297,7 @@ test("a library is compiled once, then found; damage and foreign files are notic
     assertEquals(buildLibraries([source]), [path]);
     assertEquals(cacheCounters().compiled, before.compiled + 1);
     assertEquals(cacheCounters().rejected, before.rejected + 1);
-    assertEquals(storedText(path)?.endsWith(source.text), true);
+    assert(textIn(path).includes(source.text));
   }
   Deno.removeSync(path);
 });

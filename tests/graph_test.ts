@@ -5,7 +5,7 @@ import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { Graph, Node, type NodeValue, type SourcePosition } from "../lib/graph/node.ts";
 import { GraphModule } from "../lib/graph/graph_module.ts";
 import { contiguousMeta } from "../lib/graph/meta.ts";
-import { interpret, type Runner } from "../lib/graph/interpreter.ts";
+import { Interpreter, type Runner } from "../lib/graph/interpreter.ts";
 import { type Decider, mul, type Sym, symbol } from "../lib/sym/expr.ts";
 
 /** Ops over plain numbers, so that graphs can be tested without tensors. */
@@ -121,7 +121,7 @@ Deno.test("values are dropped after their last use", () => {
   const one = g.create("call_method", "one", { args: [x] });
   g.create("call_method", "unused_", { args: [one] });
   g.create("output", "output", { args: [null] });
-  assertStrictEquals(interpret(g, ["v"], { runner: probe }), null);
+  assertStrictEquals(new Interpreter(g, probe, {}).run(["v"]), null);
   assertEquals(seen, ["v", "v"]);
 });
 
@@ -137,7 +137,7 @@ Deno.test("sizes in arguments are read from the inputs", () => {
   g.create("placeholder", "x", { meta: { value: tensor([s0, 3]) } });
   const size = mul(s0, 3);
   g.create("output", "output", { args: [[typeof size === "number" ? size : size, [s0]]] });
-  assertEquals(interpret(g, [{ shape: [7, 3] }], { runner: numbers }), [21, [7]]);
+  assertEquals(new Interpreter(g, numbers, {}).run([{ shape: [7, 3] }]), [21, [7]]);
 });
 
 Deno.test("lint finds invalid graphs", () => {

@@ -371,9 +371,3 @@ export function buildLibraries(sources: readonly Source[]): readonly string[] {
   }
   return paths;
 }
-
-/** The complete text that a cached library was built from, for `cache` and debugging. */
-export function storedText(path: string): string | undefined {
-  const bytes = readBytes(path), [, text] = bytes && unsealed(bytes, MAGIC) || [];
-  return text && decoder.decode(text);
-}

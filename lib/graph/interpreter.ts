@@ -348,15 +348,6 @@ export class Interpreter {
   }
 }
 
-/** Runs a graph once. */
-export function interpret(
-  graph: Graph,
-  args: readonly unknown[],
-  { runner, attributes = {} }: { readonly runner: Runner; readonly attributes?: Attributes },
-): unknown {
-  return new Interpreter(graph, runner, attributes).run(args);
-}
-
 /** `getitem` selects one of several results; on a tensor it is the op of that name. */
 function item(runner: Runner, args: readonly unknown[]): unknown {
   const [container, index] = args;
