@@ -5,7 +5,7 @@
  *
  * All three are matrix products on the register tiles of gemm_tiles.ts. The image is first copied with its padding,
  * split into the phases of the stride, so that each tap of the filter reads consecutive elements. Filters of 3×3 by 1
- * and by 2 are transformed (winograd.ts), those over few channels run along rows (conv_rows.ts); those with few output
+ * and by 2 are transformed (winograd.ts), long ones over few channels run along rows (conv_rows.ts); those with few output
  * channels or a single input channel (conv_few.ts) and those whose windows do not overlap
  * (conv_points.ts) read images in place.
  */

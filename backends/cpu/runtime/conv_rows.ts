@@ -1,10 +1,10 @@
 /**
- * Convolutions of images with few channels, as in the first layers of networks: lanes run along output channels. C++
- * text, part of the unit of conv.ts. Invariant: rows of a filter times channels fit into LANES.
+ * Convolutions of images with few channels by long filters, as in the first layers of networks: lanes run along output
+ * channels. C++ text, part of the unit of conv.ts. Invariant: rows of a filter times channels fit into LANES.
  *
  * Pixels are transposed so that all rows and channels of a column are adjacent; the input of an output row is then
- * contiguous, and that of the next row starts a little further on. Along a row, schemes of winograd_schemes.ts need
- * fewer products than taps: for seven taps with stride 2, those at even pixels are F(2, 3) and one more, those at odd
+ * contiguous, and that of the next row starts a little further on. For seven taps with stride 2, a scheme along rows
+ * needs fewer products than taps: those at even pixels are F(2, 3) of winograd_schemes.ts and one more, those at odd
  * pixels F(2, 3).
  */
 export const CONV_ROWS: string = String.raw`
@@ -37,29 +37,26 @@ struct RowScheme {
   void (*filter)(const V* w, V* u);
   void (*result)(const T* m, L point, L vectors, T* to);
 };
-template <class S> OUTL void row_image(const T* x, L lanes, T* v, L point) {
+OUTL void row_image(const T* x, L lanes, T* v, L point) {
   for (L l = 0; l < lanes; l += VL) {
-    V a[S::IN], b[S::IMAGE];
-    UNROLL for (int i = 0; i < S::IN; i++) a[i] = ld(x + i * LANES + l);
-    S::image(a, b);
-    UNROLL for (int i = 0; i < S::IMAGE; i++) st(v + i * point + l, b[i]);
+    V a[Stem::IN], b[Stem::IMAGE];
+    UNROLL for (int i = 0; i < Stem::IN; i++) a[i] = ld(x + i * LANES + l);
+    Stem::image(a, b);
+    UNROLL for (int i = 0; i < Stem::IMAGE; i++) st(v + i * point + l, b[i]);
   }
 }
-template <class S> OUTL void row_result(const T* m, L point, L vectors, T* to) {
+OUTL void row_result(const T* m, L point, L vectors, T* to) {
   for (L j = 0; j < vectors; j++) {
-    V a[S::RESULT], b[S::OUT];
-    UNROLL for (int i = 0; i < S::RESULT; i++) a[i] = ld(m + i * point + j * VL);
-    S::result(a, b);
-    UNROLL for (int i = 0; i < S::OUT; i++) st(to + i * PK + j * VL, b[i]);
+    V a[Stem::RESULT], b[Stem::OUT];
+    UNROLL for (int i = 0; i < Stem::RESULT; i++) a[i] = ld(m + i * point + j * VL);
+    Stem::result(a, b);
+    UNROLL for (int i = 0; i < Stem::OUT; i++) st(to + i * PK + j * VL, b[i]);
   }
 }
-template <class S> OUTL void row_filter(const V* w, V* u) { S::filter(w, u); }
-#define ROW_SCHEME(S) {S::IN, S::STEP, S::OUT, S::IMAGE, S::FILTER, S::RESULT, sizeof(S::products) / sizeof(Product), \
-  S::products, row_image<S>, row_filter<S>, row_result<S>}
-static const RowScheme ROW_FINE = ROW_SCHEME(Fine2), ROW_STEM = ROW_SCHEME(Stem);
+static const RowScheme ROW_STEM = {Stem::IN, Stem::STEP, Stem::OUT, Stem::IMAGE, Stem::FILTER, Stem::RESULT,
+  sizeof(Stem::products) / sizeof(Product), Stem::products, row_image, Stem::filter, row_result};
 enum { MOST_TAPS = 16 };
 INL RowScheme row_scheme(const Conv& p, Product* plain) {
-  if (p.s == 3 && p.sw == 1 && p.cg > 1) return ROW_FINE;
   if (p.s == 7 && p.sw == 2) return ROW_STEM;
   for (L k = 0; k < p.s; k++) plain[k] = {(short) k, (short) k, 0};
   return {p.s, p.sw, 1, p.s, p.s, 1, p.s, plain, 0, 0, 0};
@@ -175,9 +172,10 @@ INL void row_weights(const Conv& p, const RowScheme& s, L g, L panel, T* u) {
 }
 
 INL L rows_together(const Conv& p) { return (LANES / p.cg - p.r) / p.sh + 1; }
-// Whether several rows of results use the rows that are transposed together.
+// Whether several rows of results use the rows that are transposed together. Register tiles over pixels are as fast for
+// short filters, up to twice as fast by 1, and for images of one or two channels.
 INL bool rows_pay(const Conv& p) {
-  return p.cg <= 4 && p.kg >= 16 && p.s > 1 && p.s <= MOST_TAPS && p.dh == 1 && p.dw == 1 && !p.turned && p.cg * p.r <= LANES / 2 &&
+  return (p.cg == 3 || p.cg == 4) && p.kg >= 16 && p.sw > 1 && p.s >= 7 && p.s <= MOST_TAPS && p.dh == 1 && p.dw == 1 && p.cg * p.r <= LANES / 2 &&
     rows_together(p) >= least(p.oh, 4);
 }
 static void convolve_rows(const Conv& p, L threads) {
