@@ -11,8 +11,13 @@ import type { Frame, Interpreter } from "./interpreter.ts";
 import { openTruth } from "./operators.ts";
 import { placeIn } from "./positions.ts";
 
-/** The numbers that each trace compares first at a jump. */
-const firstCounts = new WeakMap<Interpreter, Map<Instruction, string>>();
+/** The first visit of a jump in a trace: the numbers that it compares, and the instruction's number. */
+interface Visit {
+  readonly count: string;
+  readonly step: number;
+}
+
+const visits = new WeakMap<Interpreter, Map<Instruction, Visit>>();
 
 /**
  * Breaks the graph at a jump that has ended it before, in this version of the code around it or in another one: nothing
@@ -35,17 +40,19 @@ export function refuseCount(m: Interpreter, frame: Frame, test: Value): void {
   if (!isLoop && m.callers.filter((each) => each.code === code).length < 2) return;
   const { mayBreak, history, endedLoops, version } = m.wrapper.settings;
   if (!mayBreak()) return;
-  // Later passes compare other numbers
-  const counts = firstCounts.get(m) ?? new Map<Instruction, string>();
-  firstCounts.set(m, counts);
-  const count = counts.get(jump) ?? open.compared?.join() ?? `version ${version}`;
-  counts.set(jump, count);
+  const known = visits.get(m) ?? new Map<Instruction, Visit>();
+  visits.set(m, known);
+  const met = known.get(jump);
+  const first = met ?? { count: open.compared?.join() ?? `version ${version}`, step: m.steps - 1 };
+  known.set(jump, first);
   const { cacheSizeLimit } = config, half = Math.floor(cacheSizeLimit / 2), place = placeIn(m.callers);
+  // A pass that ends within the loop needs few versions, unless there are others for each
+  if (!met && version < Math.max(half, 3)) return;
   // With versions of a constant count, and of all others, half of the limit; other conditions of functions that call
   // themselves have versions, too
   const most = Math.max(0, half - (isLoop ? 2 : 1));
-  if (!history.needsOne(`passes at ${place}, ${pc}`, count, most)) return;
-  if (!endedLoops.values().some((known) => known === place)) {
+  if (!history.needsOne(`passes at ${place}, ${pc}`, first.count, most)) return;
+  if (!endedLoops.values().some((ended) => ended === place)) {
     history.tellOnce(
       `${isLoop ? "Loop" : "Recursion"} at ${place}: ${
         most + 1
@@ -54,6 +61,7 @@ export function refuseCount(m: Interpreter, frame: Frame, test: Value): void {
     );
   }
   endedLoops.set(jump, place);
+  if (isLoop) m.restartAt(first.step, { kind: "changingCount", detail: place });
   endAt(m, frame);
 }
 
