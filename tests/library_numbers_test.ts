@@ -377,6 +377,22 @@ Deno.test("incomplete gamma functions of small arguments have values", () => {
   near(dyn.special.gammaincc(a, x), [0, 0.00068476889219134, 1, 1], "gammaincc");
 });
 
+Deno.test("the upper incomplete gamma function keeps its relative precision where the lower one is almost 1", () => {
+  // Computed with 40 digits
+  const values = [
+    [1e-12, 0.19, 1.2648584244124736e-12],
+    [2e-6, 1, 4.3876876669078916e-7],
+    [1e-3, 1e-5, 0.010876955304217331],
+    [0.3, 1.2, 0.063394719569259105],
+    [0.5, 0.25, 0.47950012218695346],
+  ] as const;
+  for (const [a, x, wanted] of values) {
+    const double = (value: number) => tensor(value, { dtype: "float64" });
+    const found = Number(dyn.special.gammaincc(double(a), double(x)).item());
+    assert(Math.abs(found / wanted - 1) < 1e-14, `${a}, ${x}: ${found}`);
+  }
+});
+
 Deno.test("numbers that are read from tensors of floats make floats, as PyTorch's do", () => {
   const two = tensor(2, { dtype: "float64" }), whole = tensor(2);
   const makers: Readonly<Record<string, (n: Tensor) => Tensor>> = {

@@ -1,7 +1,7 @@
 /**
  * The incomplete gamma functions. Invariant: computed on the host in float64, since the number of terms depends on
- * the elements: by a series below a + 1, by a continued fraction beyond, and by an expansion around the normal
- * distribution where a is large.
+ * the elements: by a series below a + 1, by a continued fraction beyond, by a series of the difference from 1 where a
+ * and x are small, and by an expansion around the normal distribution where a is large.
  */
 import { DynError } from "../../base/errors.ts";
 import type { HostTensor } from "../definition.ts";
@@ -59,6 +59,40 @@ function byFraction(a: number, x: number): number {
   }
 }
 
+/** ζ(n) − 1, n ≥ 2: the terms below 40⁻ⁿ, then the sum of Euler and Maclaurin. */
+function zetaRest(n: number): number {
+  const at = 40, power = at ** -n, rise = n * (n + 1) * (n + 2);
+  let sum = power * (at / (n - 1) + 1 / 2 + n / (12 * at) - rise / (720 * at ** 3));
+  sum += power * rise * (n + 3) * (n + 4) / (30240 * at ** 5);
+  for (let k = at - 1; k >= 2; k--) sum += k ** -n;
+  return sum;
+}
+
+/** 1 − γ, Euler's constant, then (−1)ⁿ·(ζ(n) − 1)/n. */
+const LOG_GAMMA = [
+  0.42278433509846713,
+  ...Array.from({ length: 28 }, (_, k) => (k % 2 === 0 ? 1 : -1) * zetaRest(k + 2) / (k + 2)),
+];
+
+/** log Γ(1 + a) of 0 < a ≤ ½ with its relative precision: −log(1 + a) + (1 − γ)·a + Σ (−1)ⁿ·(ζ(n) − 1)·aⁿ/n, DLMF 5.7.3. */
+const logGammaAfterOne = (a: number): number =>
+  LOG_GAMMA.reduceRight((sum, c) => (sum + c) * a, 0) - Math.log1p(a);
+
+/**
+ * Q(a, x) of small a and x, where 1 − P(a, x) would cancel: 1 − xᵃ/Γ(1 + a) − xᵃ/Γ(a)·Σ (−x)ⁿ/(n!·(a + n)), DLMF 8.7.1.
+ */
+function bySmallSeries(a: number, x: number): number {
+  let factor = 1, sum = 0;
+  for (let n = 1;; n++) {
+    factor *= -x / n;
+    const term = factor / (a + n);
+    sum += term;
+    if (Math.abs(term) <= Math.abs(sum) * Number.EPSILON / 4) break;
+  }
+  const log = a * Math.log(x) - logGammaAfterOne(a);
+  return -Math.expm1(log) - Math.exp(log) * a * sum;
+}
+
 /** From here on the normal distribution is exact enough; a series would take √a terms. */
 const LARGE = 1e8;
 
@@ -87,6 +121,7 @@ function regularized(a: number, x: number, upper: boolean): number {
   if (x === 0 || a === Infinity) return upper ? 1 : 0;
   if (a >= LARGE) return byNormal(a, x, upper);
   if (x < a + 1) {
+    if (upper && a <= 0.5) return bySmallSeries(a, x);
     const lower = Math.min(bySeries(a, x), 1);
     return upper ? 1 - lower : lower;
   }
