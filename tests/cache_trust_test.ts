@@ -65,9 +65,10 @@ async function compiling(folder: string, env: Readonly<Record<string, string>>) 
     cache = import.meta.resolve("../backends/cpu/cache_directory.ts");
   const script = `import { compile, ones } from ${JSON.stringify(module)};
 import { cacheDirectory } from ${JSON.stringify(cache)};
-console.log(compile((x) => x.add(1))(ones([2])).tolist());
+const result = compile((x) => x.add(1))(ones([2])).tolist();
 const kept = cacheDirectory();
-console.log(kept, [...Deno.readDirSync(kept)].some(({ name }) => name.endsWith(".so")), Deno.statSync(kept).mode & 0o777);
+const found = [...Deno.readDirSync(kept)].some(({ name }) => name.endsWith(".so"));
+console.log(JSON.stringify([kept, [result, found, Deno.statSync(kept).mode & 0o777]]));
 `;
   await Deno.writeTextFile(join(folder, "a.ts"), script);
   const config = fileURLToPath(new URL("../deno.json", import.meta.url));
@@ -76,8 +77,8 @@ console.log(kept, [...Deno.readDirSync(kept)].some(({ name }) => name.endsWith("
     env: { DYN_TIER: "wait", ...env },
   });
   assertEquals(code, 0, stderr);
-  const [result, kept = ""] = stdout.split("\n"), [directory = "", found, mode] = kept.split(" ");
-  assertEquals([result, found, mode], ["[ 2, 2 ]", "true", String(0o700)]);
+  const [directory, kept]: [string, unknown] = JSON.parse(stdout);
+  assertEquals(kept, [[2, 2], true, 0o700]);
   return { directory, stderr };
 }
 
