@@ -10,7 +10,7 @@ import { checkOptions, refuseSurplus, type ValueType } from "./base/checked_inpu
 import { bisection } from "./base/bisect.ts";
 import { config, inductorPatch, shadowRate } from "./base/config.ts";
 import { DynError, Unsupported } from "./base/errors.ts";
-import { reportFallback } from "./base/fallback.ts";
+import { refuseFallback, reportFallback } from "./base/fallback.ts";
 import { counters } from "./base/logs.ts";
 import { withRuntimeBuiltins } from "./base/own_builtins.ts";
 import { environmentSwitch } from "./base/permissions.ts";
@@ -255,7 +255,7 @@ function declining(backend: GraphBackend): GraphBackend {
     } catch (error) {
       // An op's complaint about its operands is the program's error
       if (error instanceof Unsupported || error instanceof DynError) throw error;
-      if (config.inductor.errorOnFallback) throw error;
+      if (config.inductor.errorOnFallback) refuseFallback(error);
       const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
       reportFallback(
         "op by op",

@@ -175,11 +175,13 @@ console.log(f(ones([2])).tolist(), compiler.status(f).graphs);`,
     );
   }));
 
-/** Runs `body` on a CPU whose compiler of graphs fails, and collects what is said. */
-function withFailingGraphs(body: () => void): string[] {
+/** Runs `body` on a CPU whose compiler fails on the first graphs (all: Infinity), and collects what is said. */
+function withFailingGraphs(body: () => void, failures = Infinity): string[] {
   const cpu = findDevice("cpu"), said: string[] = [];
   assert(cpu);
-  const compile = (): never => {
+  let left = failures;
+  const compile: typeof cpu.compile = (...given) => {
+    if (left-- <= 0) return cpu.compile(...given);
     throw new TypeError("Expected what a bug did not give");
   };
   registerDevice({ ...cpu, compile });
@@ -219,6 +221,24 @@ Deno.test("with fullgraph or errorOnFallback the failure is thrown", () => {
     });
   });
   assertEquals(said, []);
+});
+
+Deno.test("a failure on symbolic sizes is thrown, too, though the same graph compiles with constant sizes", () => {
+  const fn = (x: Tensor) => x.mul(5);
+  const call = (options: CompileOptions) => () =>
+    compile(fn, { ...options, dynamic: true })(tensor([1, 2, 3]));
+  for (const options of [{ fullgraph: true }, { options: { errorOnFallback: true } }]) {
+    const said = withFailingGraphs(
+      () => assertThrows(call(options), BackendCompilerFailed, "a bug did not give"),
+      1,
+    );
+    assertEquals(said, []);
+  }
+  const said = withFailingGraphs(() => {
+    const f = compile(fn, { dynamic: true });
+    assertEquals([f(tensor([1, 2, 3])).tolist(), compiler.status(f).fallbacks], [[5, 10, 15], 1]);
+  }, 1);
+  assertEquals(said.length, 1);
 });
 
 Deno.test("a host without memory for a tensor reports the requested size", () => {

@@ -13,3 +13,15 @@ export function reportFallback(kind: string, text: string, { silent = false } = 
   if (silent) recording.artifact("fallback", text);
   else logs.emit("fallback", text, "warning");
 }
+
+const refused = new WeakSet<object>();
+
+/** Throws a failure for which the settings allow no slower tier. */
+export function refuseFallback(error: unknown): never {
+  if (typeof error === "object" && error !== null) refused.add(error);
+  throw error;
+}
+
+/** Returns whether the settings have made an error of a failure: nothing may be tried in its place. */
+export const isFallbackRefused = (error: unknown): boolean =>
+  typeof error === "object" && error !== null && refused.has(error);

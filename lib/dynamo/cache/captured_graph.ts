@@ -4,6 +4,7 @@
  */
 import { apply, preferringOwnBuiltins, withRuntimeBuiltins } from "../../base/own_builtins.ts";
 import { DynError, noteUndone, OperandRefused, Unsupported } from "../../base/errors.ts";
+import { isFallbackRefused } from "../../base/fallback.ts";
 import { counters, logs } from "../../base/logs.ts";
 import { oneLine } from "../../base/console_text.ts";
 import { recording } from "../../base/recording.ts";
@@ -93,7 +94,10 @@ export function compileCaptured(
     const sizes = [...symbolsOf(gm.calling.nodes)].filter((symbol) => !isUnbacked(symbol)).map((s) =>
       env.sourceOf(s)
     );
-    if (sizes.length > 0) throw new SymbolicLimit(options.backendName, sizes, null, { cause });
+    // A compiler that refuses symbols gets constants; one that fails on them has a fault, which constants would hide
+    if (sizes.length > 0 && !isFallbackRefused(error)) {
+      throw new SymbolicLimit(options.backendName, sizes, null, { cause });
+    }
     throw cause;
   }
   if (run === null || run === undefined) run = (...inputs: unknown[]) => given.forward(...inputs);
