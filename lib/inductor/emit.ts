@@ -135,7 +135,8 @@ function externKernel(group: Group, computation: Computation, placement: Placeme
 
 /**
  * The default loader, except that a buffer without memory is recomputed where its value is out of scope. The reader may
- * use another shape, but reads the element of the same iteration, which is the one to recompute.
+ * use another shape, but reads the element of the same iteration, which is the one to recompute: the group was fused
+ * because their indices are equal, even if these are different expressions over the joined loops.
  */
 function groupLoader(
   members: readonly Member[],
@@ -152,18 +153,33 @@ function groupLoader(
       return load(recorder, operand, index);
     }
     const { work, target } = writer.computation;
-    const own = indexOf(writer, replacement).index;
-    if (work.kind !== "pointwise" || flatIndex(target, own) !== flatIndex(stored, index)) {
+    const own = indexOf(writer, replacement).index, written = flatIndex(target, own);
+    if (written !== flatIndex(stored, index)) {
       if (isLazy(operand)) return inline(recorder, operand, index);
-      throw new InternalError(
-        `Expected the value of b${stored.buffer} in scope at ${flatIndex(stored, index)}`,
-      );
+      if (!readsOwn(members, writer)) throw outOfScope(stored, index);
     }
+    if (recorder.knowsLoad(stored.buffer, written)) {
+      return recorder.loadBuffer(stored.buffer, written, stored.dtype);
+    }
+    if (work.kind !== "pointwise") throw outOfScope(stored, index);
     return recorder.memo(
       `again ${stored.buffer}`,
       () => resultValue(recorder, work.element(recorder, own), target.dtype),
     );
   };
+}
+
+/** Returns whether every read of a member's result is of the element that the same iteration computes. */
+function readsOwn(members: readonly Member[], { computation: { target }, writes }: Member): boolean {
+  const written = writes.find(({ buffer }) => buffer === target.buffer)?.index;
+  return written !== undefined &&
+    members.every(({ reads }) =>
+      reads.every(({ buffer, index }) => buffer !== target.buffer || index === written)
+    );
+}
+
+function outOfScope(stored: BufferOperand, index: readonly Dim[]): InternalError {
+  return new InternalError(`Expected the value of b${stored.buffer} in scope at ${flatIndex(stored, index)}`);
 }
 
 /** The member's own index lists in terms of the emitted loops. */

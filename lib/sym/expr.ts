@@ -303,22 +303,55 @@ export function divideDims(a: Dim, b: Dim): Dim | undefined {
 export function provablyLess(a: Dim, b: Dim): boolean {
   if (boundsOf(a)[1] < boundsOf(b)[0]) return true;
   if (typeof a === "number" || typeof b === "number") return false;
-  const parts = a.node.kind === "sum" ? a.node.terms : [{ term: a, coefficient: 1 }];
-  let most: Dim = a.node.kind === "sum" ? a.node.constant : 0;
-  for (const { term, coefficient } of parts) {
-    if (coefficient < 0) return false;
-    let last: Dim = coefficient;
-    for (const factor of factorsOf(term)) {
-      const { node } = factor;
-      if (node.kind !== "symbol" || factor.lower < 0) return false;
-      const position: Dim = node.role.kind === "axis" && node.role.size !== undefined
-        ? sub(node.role.size, 1)
-        : factor;
-      last = mul(last, position);
+  const most = mostOf(a);
+  return most !== undefined && boundsOf(sub(b, most))[0] > 0;
+}
+
+/** An expression over sizes that a never exceeds: a with every axis at its last position; undefined if none is known. */
+function mostOf(a: Dim): Dim | undefined {
+  if (typeof a === "number" || !hasAxes(a)) return a;
+  const { node } = a;
+  switch (node.kind) {
+    case "symbol":
+      return node.role.kind === "axis" && node.role.size !== undefined ? sub(node.role.size, 1) : a;
+    case "sum": {
+      let most: Dim = node.constant;
+      for (const { term, coefficient } of node.terms) {
+        const last = coefficient < 0 ? undefined : mostOf(term);
+        if (last === undefined) return undefined;
+        most = add(most, mul(coefficient, last));
+      }
+      return most;
     }
-    most = add(most, last);
+    case "product": {
+      let most: Dim = 1;
+      for (const factor of node.factors) {
+        // Larger factors give a larger product only if none is negative
+        const last = factor.lower < 0 ? undefined : mostOf(factor);
+        if (last === undefined) return undefined;
+        most = mul(most, last);
+      }
+      return most;
+    }
+    case "floorDiv": {
+      // An axis in the divisor would be smallest, not last
+      const last = boundsOf(node.right)[0] > 0 && !hasAxes(node.right) ? mostOf(node.left) : undefined;
+      return last === undefined ? undefined : floorDiv(last, node.right);
+    }
+    case "mod": {
+      const last = mostOf(node.right);
+      return last === undefined ? undefined : sub(last, 1);
+    }
+    case "min":
+    case "max":
+      return undefined;
+    default:
+      return node satisfies never;
   }
-  return boundsOf(sub(b, most))[0] > 0;
+}
+
+function hasAxes(d: Dim): boolean {
+  return freeSymbols(d).values().some(({ node }) => node.kind === "symbol" && node.role.kind === "axis");
 }
 
 /** coefficient·term / b where it is exact, else undefined. */
