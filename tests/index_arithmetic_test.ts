@@ -46,13 +46,18 @@ Deno.test("random expressions evaluate as their parts do", () => {
     const s = size("s"), sValue = 2 + below(4);
     const known: [Sym, number][] = [[s, sValue]];
     for (let k = 0; k < 3; k++) {
-      const limit = below(3) === 0 ? sValue : choose([2, 3, 4, 6, 8]);
-      known.push([axis(`x${k}`, limit === sValue ? s : limit), below(limit)]);
+      const isSymbolic = below(2) === 0, times = isSymbolic ? choose([1, 2, 4, 12]) : choose([2, 3, 4, 6, 8]);
+      known.push([
+        axis(`x${k}`, isSymbolic ? mul(s, times) : times),
+        below(isSymbolic ? sValue * times : times),
+      ]);
     }
     const values = new Map(known);
     const divisor = (): [Dim, number] => {
       const number = choose([2, 3, 4, 6, 12, 24]);
-      return below(4) === 0 ? [s, sValue] : [number, number];
+      if (below(2) === 0) return [number, number];
+      const times = choose([1, 2, 4]);
+      return [mul(s, times), sValue * times];
     };
     const make = (depth: number): [Dim, number] => {
       if (depth === 0 || below(5) === 0) {
@@ -111,6 +116,10 @@ Deno.test("the same with symbolic sizes", () => {
       .map(print),
     ["p", print(row), "c"],
   );
+  // Three dimensions walked as one: the outermost is its quotient, without a remainder
+  const joined = axis("j", mul(s, 32));
+  assertEquals(print(mod(floorDiv(joined, 16), mul(s, 2))), "(j//16)");
+  assertEquals(print(mod(add(mul(floorDiv(joined, 16), 4), mod(joined, 4)), mul(s, 8))), "4*(j//16) + (j%4)");
   const k = axis("k", mul(s, t));
   assertEquals(print(add(mul(floorDiv(k, t), t), mod(k, t))), "k");
 });
