@@ -415,7 +415,7 @@ Deno.test("the REPL shows errors at the typed text and continues", async () => {
       "  |",
       "SyntaxError: Expected ';', '}' or <eof>",
       "  |",
-      "Expected :help, :logs or :quit but found :what",
+      "Expected :help, :load, :logs or :quit but found :what",
       "SyntaxError: Unexpected end of input",
       "",
     ].filter((line) => !/^\s*\d* \|/.test(line)),

@@ -31,8 +31,14 @@ function roots(): [string, unknown][] {
     ["async", Object.getPrototypeOf(async () => {})],
     ["generator", Object.getPrototypeOf(function* () {})],
     ["asyncGenerator", Object.getPrototypeOf(async function* () {})],
+    ["callee", calleeOfArguments()],
     ...Object.entries(polyfills),
   ];
+}
+
+/** The accessor that throws, which arguments have in place of a callee. */
+function calleeOfArguments(): unknown {
+  return Object.getOwnPropertyDescriptor(arguments, "callee")?.get;
 }
 
 /** Returns the contents of a builtin's property: value, getter and setter, in this order. */
