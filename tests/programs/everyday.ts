@@ -760,11 +760,47 @@ export const everyday: Corpus = {
       () => structuredClone(Object.assign([1], { more: 2 })),
       () => structuredClone(new RangeError("r")).message,
       () => Object.getPrototypeOf(structuredClone(Object.create({ a: 1 }))) === Object.prototype,
+      function () {
+        return structuredClone([arguments]);
+      },
+      () => structuredClone({ stack: new DisposableStack() }),
+      // An error of a getter is a refusal, and no element or property is forgotten that a getter takes away
+      () =>
+        structuredClone({
+          get a() {
+            throw new TypeError("no a");
+          },
+        }),
+      () => {
+        const list: unknown[] = [{
+          get a() {
+            list.length = 1;
+            return 1;
+          },
+        }, 2];
+        return structuredClone(list);
+      },
     ];
     for (const use of refused) {
       const g = compile(use);
       for (let i = 0; i < 2; i++) attempt(() => g(v(1)));
     }
+    // Objects that look like plain ones
+    const given = [
+      { a: 1 },
+      (function (..._: unknown[]) {
+        return arguments;
+      })(1, 2),
+      Object.setPrototypeOf(new Error("e"), Object.prototype),
+      Object.setPrototypeOf(/r/g, null),
+      Object.setPrototypeOf(new WeakMap(), Object.prototype),
+      String.prototype,
+    ];
+    const h = compile((x: Tensor, each: unknown) => {
+      const copy = structuredClone(each);
+      return [x.neg(), Object.prototype.toString.call(copy), copy];
+    });
+    for (const each of [...given, ...given.reverse()]) attempt(() => h(v(1), each));
   },
   "properties of tensors by Reflect"({ compile, see }) {
     const f = compile((x: Tensor, key: "shape" | "requiresGrad") => {

@@ -1,36 +1,30 @@
 /**
  * Models structuredClone of data: primitives, arrays, Maps, Sets, dates and plain objects, preserving shared
- * references. Invariant: values that are not data, and instances of classes, are left to the engine.
+ * references. Invariant: values that are not data, instances of classes, and properties with getters are left to the
+ * engine.
  */
+import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
 import { dataSlot, HOLE, isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
-import {
-  builtinPrototype,
-  elementsOf,
-  entriesOf,
-  newArray,
-  newObject,
-  putEntry,
-  settledElements,
-} from "../contents.ts";
-import { inTurn } from "../in_turn.ts";
-import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
-import { eachProperty } from "../proxies.ts";
+import { builtinPrototype, entriesOf, newArray, newObject, putEntry, settledElements } from "../contents.ts";
+import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
+import { isEnumerable, ownKeys } from "../object_keys.ts";
+import { findProperty } from "../objects.ts";
 import { newMap, newSet } from "./collections.ts";
 import { timeOfDate } from "./dates.ts";
 import type { ModelTable } from "./table.ts";
 
 type Clones = Map<ObjectValue, ObjectValue>;
-type Then = (clone: Value) => void;
 
 const refuse = (what: string): never => breakGraph("builtin", `structuredClone of ${what}`);
 
-function clone(m: Interpreter, value: Value, clones: Clones, then: Then): void {
+/** Clones a value for one call, whose earlier clones are shared. */
+function clone(m: Interpreter, value: Value, clones: Clones): Value {
   if (value.kind === "constant" && typeof value.value === "symbol") return refuse("a symbol");
-  if (value.kind === "constant" || value.kind === "number" || value.kind === "item") return then(value);
+  if (value.kind === "constant" || value.kind === "number" || value.kind === "item") return value;
   if (value.kind !== "object") return refuse("a tensor");
   const found = m.output.keys.find(clones, value);
-  if (found) return then(found);
+  if (found) return found;
   const isFunction: boolean = isCallable(value);
   if (isFunction) return refuse("a function");
   const { exotic } = value, time = timeOfDate(m, value);
@@ -40,54 +34,50 @@ function clone(m: Interpreter, value: Value, clones: Clones, then: Then): void {
   };
   if (time) {
     const prototype = builtinPrototype(m, Date.prototype, "Date");
-    return then(begin(new ObjectValue({ kind: "date", time }, prototype, null, null)));
+    return begin(new ObjectValue({ kind: "date", time }, prototype, null, null));
   }
   switch (exotic.kind) {
     case "array":
-      return cloneArray(m, value, begin(newArray(m, [])), clones, then);
+      return cloneArray(m, value, begin(newArray(m, [])), clones);
     case "map":
     case "set":
-      return cloneCollection(
-        m,
-        value,
-        begin(exotic.kind === "map" ? newMap(m, []) : newSet(m, [])),
-        clones,
-        then,
-      );
-    case "plain": {
-      const prototype = value.prototype?.real;
-      if (value.real !== null && value.prototype && prototype !== Object.prototype) {
-        return refuse("an instance");
-      }
-      return cloneObject(m, value, begin(newObject(m)), clones, then);
-    }
+      return cloneCollection(m, value, begin(exotic.kind === "map" ? newMap(m, []) : newSet(m, [])), clones);
+    case "plain":
+      if (hasState(value)) return refuse("an object with state of its own");
+      return cloneObject(m, value, begin(newObject(m)), clones);
     default:
       return refuse("a value that cannot be cloned");
   }
 }
 
-function cloneArray(m: Interpreter, list: ObjectValue, made: ObjectValue, clones: Clones, then: Then): void {
+/** Returns whether an object without elements or entries is more than its properties, or may be. */
+function hasState({ real, prototype, arguments: list, onlyTraced }: ObjectValue): boolean {
+  // Private members are not cloned; objects that models of builtins make for the trace alone stand for the engine's
+  if (list !== null || (onlyTraced && onlyTraced.cause.kind !== "privateState")) return true;
+  if (real === null) return false;
+  return (prototype !== null && prototype.real !== Object.prototype) || STATEFUL.some((test) => test(real));
+}
+
+/** Tests for the engine's objects that may have lost their prototype, or whose prototype is that of plain objects. */
+const STATEFUL: readonly ((value: object) => boolean)[] = [
+  types.isArgumentsObject,
+  types.isBoxedPrimitive,
+  types.isModuleNamespaceObject,
+  types.isNativeError,
+  types.isProxy,
+  types.isRegExp,
+  types.isWeakMap,
+  types.isWeakSet,
+];
+
+function cloneArray(m: Interpreter, list: ObjectValue, made: ObjectValue, clones: Clones): Value {
   const elements = settledElements(m, list), { exotic } = made;
   if (exotic.kind !== "array" || elements.includes(HOLE)) return refuse("an array with holes");
-  const copies = exotic.elements;
-  const take = (_key: unknown, value: Value, next: () => void) =>
-    clone(m, value, clones, (copy) => {
-      copies.push(copy);
-      next();
-    });
-  eachProperty(
-    m,
-    list,
-    {
-      isWanted: (key) =>
-        typeof key === "string" && (isIndex(key, elements.length) || refuse("an array with properties")),
-      take,
-    },
-    () =>
-      copies.length === elementsOf(m, list).length
-        ? then(made)
-        : refuse("an array that changes while it is cloned"),
-  );
+  for (const [key, value] of ownValues(m, list)) {
+    if (!isIndex(key, elements.length)) return refuse("an array with properties");
+    exotic.elements.push(clone(m, value, clones));
+  }
+  return made;
 }
 
 function isIndex(key: string, length: number): boolean {
@@ -95,51 +85,35 @@ function isIndex(key: string, length: number): boolean {
   return String(index) === key && index >= 0 && index < length;
 }
 
-function cloneCollection(
-  m: Interpreter,
-  from: ObjectValue,
-  made: ObjectValue,
-  clones: Clones,
-  then: Then,
-): void {
-  const entries = [...entriesOf(m, from).values()], isMap = from.exotic.kind === "map";
-  inTurn((index, next) => {
-    const entry = entries[index];
-    if (!entry) return false;
-    clone(m, entry.key, clones, (key) => {
-      const put = (value: Value): void => {
-        putEntry(m, made, key, value);
-        next();
-      };
-      if (isMap) clone(m, entry.value, clones, put);
-      else put(key);
-    });
-  }, () => then(made));
+function cloneCollection(m: Interpreter, from: ObjectValue, made: ObjectValue, clones: Clones): Value {
+  const isMap = from.exotic.kind === "map";
+  for (const { key, value } of [...entriesOf(m, from).values()]) {
+    const copy = clone(m, key, clones);
+    putEntry(m, made, copy, isMap ? clone(m, value, clones) : copy);
+  }
+  return made;
 }
 
-function cloneObject(m: Interpreter, from: ObjectValue, made: ObjectValue, clones: Clones, then: Then): void {
-  eachProperty(m, from, {
-    isWanted: (key) => typeof key === "string",
-    take: (key, value, next) =>
-      clone(m, value, clones, (copy) => {
-        made.slots.set(key, dataSlot(copy));
-        next();
-      }),
-  }, () => then(made));
+function cloneObject(m: Interpreter, from: ObjectValue, made: ObjectValue, clones: Clones): Value {
+  for (const [key, value] of ownValues(m, from)) made.slots.set(key, dataSlot(clone(m, value, clones)));
+  return made;
 }
 
-function model(m: Interpreter, { args, completion }: CallRequest): CallResult {
+/** The enumerable properties of an object. A getter may change what is yet to be cloned, which is left to the engine. */
+function ownValues(m: Interpreter, object: ObjectValue): (readonly [key: string, value: Value])[] {
+  return ownKeys(m, object, "enumerable").flatMap((key) => {
+    if (typeof key !== "string" || !isEnumerable(m, object, key)) return [];
+    const found = findProperty(m, object, key);
+    if (found.kind === "getter") return refuse("a property with a getter");
+    return [[key, found.kind === "value" ? found.value : UNDEFINED] as const];
+  });
+}
+
+function model(m: Interpreter, { args }: CallRequest): CallResult {
   const [value, options = UNDEFINED] = args;
   if (!value) return breakGraph("throws", "structuredClone of nothing");
   if (options.kind !== "constant" || options.value !== undefined) return refuse("transferred objects");
-  let result: Value | null = null, pushed = false;
-  clone(m, value, new Map(), (copy) => {
-    result = copy;
-    if (pushed) m.complete(completion, copy);
-  });
-  if (result) return result;
-  pushed = true;
-  return PUSHED;
+  return clone(m, value, new Map());
 }
 
 /** Adds the model of structuredClone. */
