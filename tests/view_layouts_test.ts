@@ -8,6 +8,7 @@ import {
   arange,
   asStridedCopy,
   compile,
+  compiler,
   DynError,
   func,
   ones,
@@ -207,5 +208,30 @@ Deno.test("strides over a reshaped intermediate tensor stay in one graph, as ove
       });
       assertEquals(captured, plain, `${shown}, ${done}`);
     }
+  }
+});
+
+Deno.test("gradients of sums that are read through permuted and joined dimensions compile for symbolic sizes", () => {
+  const kept = (x: Tensor) => {
+    const [a = 1, b = 1, c = 1, d = 1, e = 1] = x.shape;
+    const centred = x.sub(x.sum(4, { keepdim: true }));
+    return centred.permute(1, 0, 3, 4, 2).reshape(b, a * c * d * e).square().sum();
+  };
+  const twice = (x: Tensor) => {
+    const [a = 1, b = 1, c = 1, d = 1, e = 1] = x.shape, y = x.softmax(2);
+    return y.reshape(a, b * c, d, e).sin().sum().add(y.softmax(2).reshape(a * b, c, d * e).square().sum());
+  };
+  for (const fn of [kept, twice]) {
+    const f = compile(fn, { dynamic: true, options: { tier: "wasm" } });
+    for (const n of [2, 3]) {
+      const x = arange(n * 128).reshape(n, 2, 4, 4, 4).sin();
+      const [found, wanted] = [f, fn].map((each) => {
+        const leaf = x.clone().requiresGrad_();
+        each(leaf).backward();
+        return leaf.grad!;
+      });
+      assert(found!.allclose(wanted!, { rtol: 1e-5, atol: 1e-6 }), `${fn.name} of ${n}`);
+    }
+    assertEquals(compiler.status(f).fallbacks, 0);
   }
 });
