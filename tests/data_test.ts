@@ -401,6 +401,17 @@ Deno.test("values that cannot be sent to workers, or do not come from them, are 
     DynError,
     "Expected a batch from worker 0 within 0.01 s but found none",
   );
+  // A batch that has come when the time is over is no missing one
+  const { wait } = Atomics;
+  Atomics.wait = ((array: Int32Array, index: number, value: number) => {
+    wait(array, index, value, 20_000);
+    return "timed-out";
+  }) as typeof wait;
+  try {
+    assertEquals([...new data.DataLoader([1.5, 2], { numWorkers: 1, timeout: 0.001 })].length, 2);
+  } finally {
+    Atomics.wait = wait;
+  }
 });
 
 Deno.test("errors of batches that are awaited show the program's line", async () => {

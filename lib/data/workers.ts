@@ -218,11 +218,9 @@ class LoaderWorker {
   /** Waits for the next answer. Throws WorkerError if there is none. */
   wait(): Answer {
     for (const deadline = performance.now() + this.#timeout;;) {
-      const seen = Atomics.load(this.#shared, SHARED.answers), answer = this.#received();
+      const { answer, seen, left } = this.#look(deadline);
       if (answer) return answer;
-      const left = Math.max(0, Math.min(LOOK, deadline - performance.now()));
-      const outcome = Atomics.wait(this.#shared, SHARED.answers, seen, left);
-      this.#check(outcome, deadline);
+      Atomics.wait(this.#shared, SHARED.answers, seen, left);
     }
   }
 
@@ -232,10 +230,9 @@ class LoaderWorker {
     const held = setInterval(() => {}, LOOK);
     try {
       for (const deadline = performance.now() + this.#timeout;;) {
-        const seen = Atomics.load(this.#shared, SHARED.answers), answer = this.#received();
+        const { answer, seen, left } = this.#look(deadline);
         if (answer) return answer;
-        const left = Math.max(0, Math.min(LOOK, deadline - performance.now()));
-        this.#check(await Atomics.waitAsync(this.#shared, SHARED.answers, seen, left).value, deadline);
+        await Atomics.waitAsync(this.#shared, SHARED.answers, seen, left).value;
       }
     } finally {
       clearInterval(held);
@@ -257,15 +254,20 @@ class LoaderWorker {
     }
   }
 
-  #check(outcome: "ok" | "not-equal" | "timed-out", deadline: number): void {
-    if (Atomics.load(this.#shared, SHARED.ended) !== 0) {
+  /** Looks for an answer; without one, returns for how long to wait, and for which counter of answers to change. */
+  #look(deadline: number): { readonly answer: Answer | null; readonly seen: number; readonly left: number } {
+    // Read before the answers: one that came in time is found, even if it is looked for too late
+    const left = deadline - performance.now(), hasEnded = Atomics.load(this.#shared, SHARED.ended) !== 0;
+    const seen = Atomics.load(this.#shared, SHARED.answers), answer = this.#received();
+    if (!answer && hasEnded) {
       throw new WorkerError(`Expected a batch from worker ${this.id} but its thread has ended`);
     }
-    if (outcome === "timed-out" && performance.now() >= deadline) {
+    if (!answer && left <= 0) {
       throw new WorkerError(
         `Expected a batch from worker ${this.id} within ${this.#timeout / 1000} s but found none`,
       );
     }
+    return { answer, seen, left: Math.min(LOOK, left) };
   }
 }
 
