@@ -1,5 +1,5 @@
 /** The options of `compile`, and errors for anything else. */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
   BackendCompilerFailed,
   compile,
@@ -13,6 +13,7 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
+import { logs } from "../lib/base/logs.ts";
 import { FasterWay } from "../lib/dynamo/cache/faster_way.ts";
 import { testInTurn } from "./support/costly_tests.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
@@ -191,6 +192,9 @@ Deno.test("keepFaster times calls alternately and keeps the faster way", () => {
     assertEquals(ways.slice(4, 8), ["compiled", "plain", "compiled", "plain"]);
     assertEquals(new Set(ways.slice(24)), new Set([kept]));
   }
+  const lines: string[] = [];
+  logs.capture("perf_hints", (_, text) => lines.push(text), () => waysOf({ compiled: 1500, plain: 0.25 }));
+  assertMatch(lines.join(), /f takes 1500 ms a call compiled and 0\.25 ms as written/);
   let version = 0;
   assertEquals(
     new Set(waysOf({ compiled: 2, plain: 1 }, { versions: () => version++ }).ways),

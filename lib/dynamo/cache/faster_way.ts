@@ -106,7 +106,7 @@ export class FasterWay {
   }
 }
 
-const milliseconds = (time: number): string => `${time.toPrecision(3)} ms`;
+const milliseconds = (time: number): string => `${Number(time.toPrecision(3))} ms`;
 
 function median(times: readonly number[]): number {
   const sorted = [...times].sort((a, b) => a - b);
