@@ -801,6 +801,13 @@ export const everyday: Corpus = {
       return [x.neg(), Object.prototype.toString.call(copy), copy];
     });
     for (const each of [...given, ...given.reverse()]) attempt(() => h(v(1), each));
+    const tag = compile((x: Tensor, list: unknown[]) => [x.neg(), Object.prototype.toString.call(list[0])]);
+    for (const each of given) see(tag(v(1), [each]));
+    // … of whose class nothing else is read
+    const k = compile((x: Tensor, list: unknown[]) => [x.neg(), structuredClone(list)]);
+    for (const each of [{ a: 1 }, new Date(5), [], new Set([1]), /r/, Object(1)]) {
+      attempt(() => k(v(1), [Object.assign(each, { a: 1 })]));
+    }
   },
   "properties of tensors by Reflect"({ compile, see }) {
     const f = compile((x: Tensor, key: "shape" | "requiresGrad") => {

@@ -1,6 +1,7 @@
 /**
  * Serialises guards. Invariant: total over the kinds of facts; references that have no number (cells) are refused.
  */
+import { ENGINE_STATES } from "../guards/engine_state.ts";
 import { DTYPES } from "../../base/dtype.ts";
 import type { BreakReason, UserFrame } from "../../base/errors.ts";
 import { localAddress, portableAddress } from "../../base/portable_addresses.ts";
@@ -165,6 +166,7 @@ const fact = variants<Fact>({
   proxy: fields({ source, present: flag }),
   madeBy: fields({ source, constructorText: orNull(text) }),
   generator: fields({ source }),
+  engineState: fields({ source, state: orNull(oneOf(...ENGINE_STATES)) }),
   unrevoked: refused("a proxy"),
   bytes: fields({ source, type: oneOf(...BYTES) }),
   memory: refused("memory"),

@@ -166,6 +166,8 @@ export class ConditionWriter {
         })`;
       case "generator":
         return `${this.helper("isGenerator")}(${reader.read(fact.source)})`;
+      case "engineState":
+        return `${this.helper("engineState")}(${reader.read(fact.source)}) === ${JSON.stringify(fact.state)}`;
       case "unrevoked":
         return `${this.helper("isUnrevoked")}(${reader.read(fact.source)})`;
       case "extensible":

@@ -127,6 +127,8 @@ function expectedText(fact: Fact): string | null {
       return fact.constructorText ?? "an object without a constructor";
     case "generator":
       return "a generator";
+    case "engineState":
+      return fact.state === null ? "an object of the program" : `an object of class ${fact.state}`;
     case "bytes":
       return fact.type;
     case "code":

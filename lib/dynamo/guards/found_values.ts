@@ -7,6 +7,7 @@ import { keysOf, membersOf } from "../../base/collections.ts";
 import { metaText } from "../../graph/print.ts";
 import { ambientState } from "../ambient.ts";
 import { timeZoneSetting } from "../../base/locale.ts";
+import { engineState } from "./engine_state.ts";
 import { flagsText } from "./flags.ts";
 import { type Fact, functionName, hostLeafText } from "./guard.ts";
 import { type GuardReader, type RefusedCall, sizesIn, tensorAt } from "./guard_reader.ts";
@@ -32,6 +33,8 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
       const marked = unknown.length > 0 ? ` of which dimension ${unknown.join(", ")} is marked` : "";
       return tensorText({ dtype, device, requiresGrad, sizes }) + marked;
     }
+    case "engineState":
+      return (isLooked(value) && engineState(value)) || valueText(value);
     case "array":
       return isLooked(value) && Array.isArray(value) ? `${value.length} elements` : valueText(value);
     case "keys":

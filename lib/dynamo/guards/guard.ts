@@ -10,6 +10,7 @@ import type { ShapeEnv } from "../../sym/shape_env.ts";
 import type { RowOf } from "../../base/tagged.ts";
 import type { SizeGuard } from "../../sym/size_guards.ts";
 import type { AmbientState } from "./ambient_state.ts";
+import type { EngineState } from "./engine_state.ts";
 import type { LeafHooks } from "./leaf_hooks.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { type CellPlace, type Source, sourceText } from "../source.ts";
@@ -83,6 +84,8 @@ interface SourceFacts {
   madeBy: { constructorText: string | null };
   /** A generator, whatever it inherits from: a function created anew has a new prototype for its generators. */
   generator: object;
+  /** An object with this state of the engine's own, whatever it inherits from; null: an object of the program. */
+  engineState: { state: EngineState | null };
   /** A proxy that is not revoked. */
   unrevoked: object;
   extensible: { present: boolean };
@@ -228,6 +231,8 @@ export function factText(fact: Fact): string {
       })`;
     case "generator":
       return `___is_generator(${sourceText(fact.source)})`;
+    case "engineState":
+      return `___engine_state(${sourceText(fact.source)}) === ${fact.state}`;
     case "unrevoked":
       return `!___is_revoked(${sourceText(fact.source)})`;
     case "extensible":

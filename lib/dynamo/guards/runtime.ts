@@ -38,6 +38,8 @@ export const isProxy: (value: unknown) => boolean = types.isProxy;
 /** Returns whether a value is a generator, async ones included. */
 export const isGenerator: (value: unknown) => boolean = types.isGeneratorObject;
 
+export { engineState } from "./engine_state.ts";
+
 const textOfFunction = Function.prototype.toString;
 
 /** The text of an object's own constructor; null if it has none or an unknown one. */

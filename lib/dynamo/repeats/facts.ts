@@ -161,6 +161,7 @@ export function relyOnMoved(
     case "type":
     case "proxy":
     case "generator":
+    case "engineState":
     case "unrevoked":
     case "bytes":
     case "memory":

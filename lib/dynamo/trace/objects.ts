@@ -2,6 +2,7 @@
  * Reads of properties of traced objects, by JavaScript's rules. Invariant: observed contents of real objects are guarded at
  * their source.
  */
+import { type EngineState, engineState } from "../guards/engine_state.ts";
 import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
@@ -271,6 +272,13 @@ export function relyOnChain(m: Interpreter, object: ObjectValue, holder: ObjectV
   for (let at: ObjectValue | null = object; at && at !== holder; at = at.prototype) {
     m.wrapper.relyOnPrototype(at);
   }
+}
+
+/** Returns the state of the engine's own that a real object has, and relies on it; null for those of the trace. */
+export function stateOf(m: Interpreter, { real, source }: ObjectValue): EngineState | null {
+  const state = real && engineState(real);
+  if (real && source && source.kind !== "known") m.output.guard({ kind: "engineState", source, state });
+  return state;
 }
 
 function undefinedFound(): Found {

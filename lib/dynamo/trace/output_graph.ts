@@ -473,6 +473,7 @@ function keyOf(fact: Fact): string {
     case "timeZone":
     case "proxy":
     case "generator":
+    case "engineState":
     case "bytes":
     case "madeBy":
     case "unrevoked":

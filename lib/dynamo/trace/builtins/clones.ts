@@ -3,13 +3,12 @@
  * references. Invariant: values that are not data, instances of classes, and properties with getters are left to the
  * engine.
  */
-import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
 import { dataSlot, HOLE, isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import { builtinPrototype, entriesOf, newArray, newObject, putEntry, settledElements } from "../contents.ts";
 import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
 import { isEnumerable, ownKeys } from "../object_keys.ts";
-import { findProperty } from "../objects.ts";
+import { findProperty, stateOf } from "../objects.ts";
 import { newMap, newSet } from "./collections.ts";
 import { timeOfDate } from "./dates.ts";
 import type { ModelTable } from "./table.ts";
@@ -43,7 +42,7 @@ function clone(m: Interpreter, value: Value, clones: Clones): Value {
     case "set":
       return cloneCollection(m, value, begin(exotic.kind === "map" ? newMap(m, []) : newSet(m, [])), clones);
     case "plain":
-      if (hasState(value)) return refuse("an object with state of its own");
+      if (hasState(m, value)) return refuse("an object with state of its own");
       return cloneObject(m, value, begin(newObject(m)), clones);
     default:
       return refuse("a value that cannot be cloned");
@@ -51,24 +50,14 @@ function clone(m: Interpreter, value: Value, clones: Clones): Value {
 }
 
 /** Returns whether an object without elements or entries is more than its properties, or may be. */
-function hasState({ real, prototype, arguments: list, onlyTraced }: ObjectValue): boolean {
+function hasState(m: Interpreter, object: ObjectValue): boolean {
+  const { real, prototype, onlyTraced } = object;
   // Private members are not cloned; objects that models of builtins make for the trace alone stand for the engine's
-  if (list !== null || (onlyTraced && onlyTraced.cause.kind !== "privateState")) return true;
+  if (object.arguments !== null || (onlyTraced && onlyTraced.cause.kind !== "privateState")) return true;
   if (real === null) return false;
-  return (prototype !== null && prototype.real !== Object.prototype) || STATEFUL.some((test) => test(real));
+  m.wrapper.relyOnPrototype(object);
+  return stateOf(m, object) !== null || (prototype !== null && prototype.real !== Object.prototype);
 }
-
-/** Tests for the engine's objects that may have lost their prototype, or whose prototype is that of plain objects. */
-const STATEFUL: readonly ((value: object) => boolean)[] = [
-  types.isArgumentsObject,
-  types.isBoxedPrimitive,
-  types.isModuleNamespaceObject,
-  types.isNativeError,
-  types.isProxy,
-  types.isRegExp,
-  types.isWeakMap,
-  types.isWeakSet,
-];
 
 function cloneArray(m: Interpreter, list: ObjectValue, made: ObjectValue, clones: Clones): Value {
   const elements = settledElements(m, list), { exotic } = made;

@@ -2,7 +2,8 @@
  * Models of the builtins of Object, Reflect and Function. Invariant: an operation that would run code of proxies or
  * accessors breaks the graph, unless that code can be called.
  */
-import { types } from "node:util";
+import type { EngineState } from "../../guards/engine_state.ts";
+import { stateOf } from "../objects.ts";
 import { breakGraph } from "../../break_reasons.ts";
 import { isObject } from "../../variables/type_of.ts";
 import {
@@ -301,22 +302,24 @@ const REFLECT: Readonly<Record<string, Model>> = {
 };
 
 /** Returns the name of an object in Object.prototype.toString: its tag, or its kind. */
-function tagOf(self: ObjectValue, tag: Value): string {
-  const { exotic, real } = self;
+function tagOf(m: Interpreter, self: ObjectValue, tag: Value): string {
+  const { exotic } = self;
   if (tag.kind === "constant" && typeof tag.value === "string") return tag.value;
   if (tag.kind === "item") return breakGraph("tensorItem", "Object.prototype.toString");
-  if (self.arguments || types.isArgumentsObject(real)) return "Arguments";
+  if (self.arguments) return "Arguments";
   if (exotic.kind === "array") return "Array";
-  if (exotic.kind === "date" || types.isDate(real)) return "Date";
-  const isRegexp = exotic.kind === "constructed" && exotic.constructor.real === RegExp;
-  if (isRegexp || types.isRegExp(real)) return "RegExp";
+  if (exotic.kind === "date") return "Date";
+  if (exotic.kind === "constructed") return exotic.constructor.real === RegExp ? "RegExp" : "Error";
+  if (isCallable(self)) return "Function";
   // Prototypes of errors are not errors
-  if (exotic.kind === "constructed" || types.isNativeError(real)) return "Error";
-  if (types.isNumberObject(real)) return "Number";
-  if (types.isStringObject(real)) return "String";
-  if (types.isBooleanObject(real)) return "Boolean";
-  return isCallable(self) ? "Function" : "Object";
+  const state = stateOf(m, self);
+  return state !== null && NAMED_STATES.has(state) ? state : "Object";
 }
+
+/** Kinds of objects that Object.prototype.toString names without a tag. */
+const NAMED_STATES: ReadonlySet<EngineState> = new Set<EngineState>(
+  ["Arguments", "Array", "Boolean", "Date", "Error", "Number", "RegExp", "String"],
+);
 
 const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
   [
@@ -356,7 +359,7 @@ const OBJECT_PROTOTYPE: readonly (readonly [name: string, model: Model])[] = [
       (then) =>
         readAs(m, self, read, {
           kind: "inside",
-          then: (tag) => then(constant(`[object ${tagOf(self, tag)}]`)),
+          then: (tag) => then(constant(`[object ${tagOf(m, self, tag)}]`)),
         }),
     );
   }],
