@@ -214,6 +214,49 @@ const LOOPS: Readonly<Record<string, () => Step>> = {
       return y;
     };
   },
+  "functions that call each other": () => {
+    const even = (y: Tensor, n: number): Tensor => n <= 0 ? y : odd(y.add(n).sin(), n - 1);
+    const odd = (y: Tensor, n: number): Tensor => n <= 0 ? y.neg() : even(y.mul(0.5), n - 1);
+    return even;
+  },
+  "an iterator that a break or an exception closes": made((x, k, log) => {
+    const numbers = {
+      *[Symbol.iterator]() {
+        try {
+          for (let i = 0; i < k; i++) yield i;
+        } finally {
+          log.push("closed");
+        }
+      },
+    };
+    let y = x;
+    try {
+      for (const i of numbers) {
+        if (i === 4) break;
+        y = y.add(i).sin();
+      }
+      for (const i of numbers) if (i === 5) throw new RangeError("five");
+    } catch (error) {
+      log.push(error);
+    }
+    return y;
+  }),
+  "counters beyond 32 bits": made((x, k) => {
+    let y = x, n = 0;
+    for (let i = 2 ** 31 - 3; i < 2 ** 31 - 3 + k; i++) {
+      y = y.add(i % 7).sin();
+      n += i;
+    }
+    return [y, n];
+  }),
+  "steps of a fraction": made((x, k) => {
+    let y = x, t = 0;
+    while (t < k / 3) {
+      y = y.add(t).sin();
+      t += 0.1;
+    }
+    return [y, t];
+  }),
   "training": () => {
     const layer = new nn.Linear(2, 2);
     for (const each of layer.parameters()) each.detach().fill_(0.25);
