@@ -494,7 +494,7 @@ Deno.test("levels: errors always, warnings unless suppressed, the artifact and i
 Deno.test("the limit of versions is reported once, with what kept changing", () => {
   const f = compile(function f(x: Tensor, s: bigint): Tensor {
     return x.add(Number(s));
-  }, { backend: "eager" });
+  }, { backend: "eager", dynamic: false });
   const texts = config.patch({ cacheSizeLimit: 3 }, () =>
     printed("+recompiles", () => {
       for (const s of [1n, 2n, 3n, 4n, 5n]) f(randn([2]), s);
