@@ -237,7 +237,6 @@ const ON_DEMAND = [
   "lib/codegen/lanes.ts",
   "lib/aot/shared_steps.ts",
   "lib/debug/replay/record.ts",
-  "lib/written/",
   "packaging/onnx/call.ts",
   "packaging/package_bytes.ts",
 ];

@@ -7,9 +7,9 @@ import { dirname } from "node:path";
 import { config } from "../../lib/base/config.ts";
 import { fingerprintText } from "../../lib/base/fingerprint.ts";
 import { type EntryKind, setEntryStore } from "../../lib/base/cached_entries.ts";
-import { onDemand } from "../../lib/base/on_demand.ts";
 import { isWrittenLast } from "../../lib/base/own_sources.ts";
 import { shipEntries } from "../../lib/base/shipped_entries.ts";
+import { shipped } from "../../lib/written/shipped.ts";
 import { writeAtomically } from "../../lib/base/atomic_files.ts";
 import { cacheDirectory, removeIfThere } from "./cache_directory.ts";
 import { folderFault, isOwn, sealed, unsealed } from "./trust.ts";
@@ -112,9 +112,5 @@ setEntryStore({
   },
 });
 
-const written = onDemand(
-  import.meta.url,
-  "../../lib/written/shipped.ts",
-  () => import("../../lib/written/shipped.ts"),
-);
-shipEntries({ isCurrent: () => isWrittenLast("lib/written/shipped.ts"), lines: () => written().shipped() });
+// Not on demand: nearly every program runs eager calls, and a late load of so much text takes five times as long
+shipEntries({ isCurrent: () => isWrittenLast("lib/written/shipped.ts"), lines: shipped });
