@@ -228,7 +228,6 @@ function loadedWith(...files: readonly string[]): ReadonlySet<string> {
 const ON_DEMAND = [
   "backends/webgpu/device.ts",
   "backends/cpu/print/",
-  "backends/cpu/runtime/",
   "backends/mpi/transport.ts",
   "backends/onednn/engine.ts",
   "backends/onnxrt/",

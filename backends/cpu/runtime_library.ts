@@ -2,10 +2,12 @@
  * The library routines that generated programs call, and their addresses. Each routine is one translation unit and one
  * shared library, compiled on first use and kept in the object cache; several are compiled in parallel.
  */
-import { onDemand } from "../../lib/base/on_demand.ts";
 import { entryAddress } from "./ffi.ts";
 import { buildLibraries, type Source } from "./object_cache.ts";
 import { toolchainStatus } from "./toolchain.ts";
+import { convSource } from "./runtime/conv.ts";
+import { gemmSource } from "./runtime/gemm.ts";
+import { sortSource } from "./runtime/sort.ts";
 
 /** Names of the library routines. */
 export const ROUTINES = [
@@ -39,18 +41,16 @@ const GCC_OPTIONS = ["--param=avoid-fma-max-bits=0"] as const;
 /** The first version of GCC that knows `GCC_OPTIONS`. */
 const FIRST_GCC = 9;
 
-const texts = onDemand(import.meta.url, "./runtime/sources.ts", () => import("./runtime/sources.ts"));
-
 const SOURCES: Readonly<Record<Routine, () => string>> = {
-  gemm_f32: () => texts().gemmSource("float"),
-  gemm_f64: () => texts().gemmSource("double"),
-  conv_f32: () => texts().convSource("float"),
-  conv_f64: () => texts().convSource("double"),
-  sort_f32: () => texts().sortSource("float"),
-  sort_f64: () => texts().sortSource("double"),
-  sort_i64: () => texts().sortSource("long"),
-  sort_i32: () => texts().sortSource("int"),
-  sort_u8: () => texts().sortSource("unsigned char"),
+  gemm_f32: () => gemmSource("float"),
+  gemm_f64: () => gemmSource("double"),
+  conv_f32: () => convSource("float"),
+  conv_f64: () => convSource("double"),
+  sort_f32: () => sortSource("float"),
+  sort_f64: () => sortSource("double"),
+  sort_i64: () => sortSource("long"),
+  sort_i32: () => sortSource("int"),
+  sort_u8: () => sortSource("unsigned char"),
 };
 
 const loaded = new Map<Routine, number>();
