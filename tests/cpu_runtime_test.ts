@@ -329,6 +329,30 @@ test("compilers whose commands are longer together than one argument of a proces
   run.stop();
 });
 
+test("compilers in the background whose shell was killed have ended when their time is over", async () => {
+  const folder = Deno.makeTempDirSync(), { now } = performance;
+  const run = runInBackground([{ words: ["sleep", "600"], log: `${folder}/log` }], { seconds: 600, folder });
+  try {
+    const group = Number(Deno.readTextFileSync(`${folder}/group`));
+    for (let isKilled = false; !isKilled;) {
+      try {
+        Deno.kill(-group, "SIGKILL");
+        isKilled = true;
+      } catch (thrown) {
+        // The group begins a little later than its process
+        if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+        await new Promise((done) => setTimeout(done, 5));
+      }
+    }
+    assertEquals(run.poll(), undefined);
+    performance.now = () => now.call(performance) + 700_000;
+    assertEquals(run.poll(), [{ kind: "unstarted", because: "its shell ended first" }]);
+  } finally {
+    performance.now = now;
+    run.stop();
+  }
+});
+
 test("two processes may build the same library at once", async () => {
   const folder = Deno.makeTempDirSync();
   const module = new URL("../backends/cpu/object_cache.ts", import.meta.url).href;

@@ -13,6 +13,9 @@ interface Typed {
   end(): Promise<number>;
 }
 
+/** Milliseconds that only a REPL which hangs needs for an answer. */
+const HANGS = 120_000;
+
 async function withRepl(body: (repl: Typed) => Promise<void>): Promise<void> {
   await withFolder(async (folder) => {
     const child = new Deno.Command("script", {
@@ -29,10 +32,19 @@ async function withRepl(body: (repl: Typed) => Promise<void>): Promise<void> {
       await body({
         type: (text) => writer.write(new TextEncoder().encode(text)),
         async until(wanted) {
-          while (!told.includes(wanted)) {
-            const { value, done } = await reader.read();
-            if (done) throw new Error(`Expected ${wanted} but found ${told}`);
-            told += value;
+          let isHung = false;
+          const limit = setTimeout(() => {
+            isHung = true;
+            child.kill("SIGKILL");
+          }, HANGS);
+          try {
+            while (!told.includes(wanted)) {
+              const { value, done } = await reader.read();
+              if (done) throw new Error(`Expected ${wanted} ${isHung ? "in time " : ""}but found ${told}`);
+              told += value;
+            }
+          } finally {
+            clearTimeout(limit);
           }
           told = told.slice(told.indexOf(wanted) + wanted.length);
         },

@@ -1,7 +1,8 @@
 /**
  * Runs compilers within a time limit, in parallel while this process waits, or in the background, and returns one
  * ending per command, in order. Invariants: a failing compiler never throws here; a compiler that was awaited has
- * ended or was killed; one in the background ends with this process, and its folder is removed.
+ * ended or was killed; one in the background ends with this process, and its folder is removed; each has its ending
+ * within the time limits, also if its shell is killed.
  */
 import { constants } from "node:os";
 import { dirname } from "node:path";
@@ -80,9 +81,9 @@ function lanesOf(commands: readonly Command[], seconds: number, count: number): 
   );
 }
 
-/** Runs the shell and returns its output; throws if there is no shell. */
-function shell(args: string[], output: "piped" | "null"): string {
-  const ended = new Deno.Command("sh", {
+/** Runs the shell; throws if there is none. */
+function shell(args: string[], output: "piped" | "null"): Deno.CommandOutput {
+  return new Deno.Command("sh", {
     args,
     // Messages are searched for certain words, which must not be translated.
     env: { LC_ALL: "C" },
@@ -90,8 +91,9 @@ function shell(args: string[], output: "piped" | "null"): string {
     stdout: output,
     stderr: "null",
   }).outputSync();
-  return output === "piped" ? new TextDecoder().decode(ended.stdout) : "";
 }
+
+const SHELL_ENDED: Ending = { kind: "unstarted", because: "its shell ended first" };
 
 /** Parses a script's report of its jobs into endings. */
 function endingsOf(told: string, count: number, seconds: number): Ending[] {
@@ -100,9 +102,7 @@ function endingsOf(told: string, count: number, seconds: number): Ending[] {
     const of = (word: string) => lines.find(([kind, number]) => kind === word && number === String(i));
     if (of("late")) return { kind: "timeout", seconds };
     const code = of("code")?.[2];
-    return code === undefined
-      ? { kind: "unstarted", because: "its shell ended first" }
-      : endingOf(Number(code));
+    return code === undefined ? SHELL_ENDED : endingOf(Number(code));
   });
 }
 
@@ -115,7 +115,8 @@ export function runSideBySide(commands: readonly Command[], seconds: number): En
   const script = `${dirname(first.log)}/script${uniqueSuffix()}`;
   try {
     Deno.writeTextFileSync(script, [SCRIPT, ...lanes, "wait"].join("\n"));
-    return endingsOf(shell([script], "piped"), commands.length, seconds);
+    const told = new TextDecoder().decode(shell([script], "piped").stdout);
+    return endingsOf(told, commands.length, seconds);
   } catch (thrown) {
     return commands.map(() => unstarted(thrown));
   } finally {
@@ -131,6 +132,9 @@ function unstarted(thrown: unknown): Ending {
 export function pause(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }
+
+/** Seconds for starting commands and for telling how they ended, besides their own. */
+const LEEWAY = 30;
 
 /** Commands that run in the background. */
 export interface BackgroundRun {
@@ -149,7 +153,9 @@ export function runInBackground(
   commands: readonly Command[],
   { seconds, folder }: { readonly seconds: number; readonly folder: string },
 ): BackgroundRun {
-  const [told, group] = [`${folder}/told`, `${folder}/group`];
+  const [telling, told, group] = [`${folder}/telling`, `${folder}/told`, `${folder}/group`];
+  const rounds = Math.ceil(commands.length / BACKGROUND_LANES),
+    deadline = performance.now() + 1000 * (rounds * seconds + LEEWAY);
   const lanes = lanesOf(commands, seconds, BACKGROUND_LANES);
   const script = [
     SCRIPT,
@@ -169,7 +175,7 @@ export function runInBackground(
   let failure: Ending | undefined;
   try {
     Deno.writeTextFileSync(`${folder}/script`, script);
-    shell(["-c", start], "null");
+    if (!shell(["-c", start], "null").success) failure = SHELL_ENDED;
   } catch (thrown) {
     failure = unstarted(thrown);
   }
@@ -177,7 +183,8 @@ export function runInBackground(
     poll() {
       const ending = failure;
       if (ending) return commands.map(() => ending);
-      const text = readText(told);
+      const isLate = performance.now() > deadline,
+        text = readText(told) ?? (isLate ? readText(telling) ?? "" : undefined);
       return text === undefined ? undefined : endingsOf(text, commands.length, seconds);
     },
     stop() {

@@ -1,6 +1,7 @@
 /**
- * ONNX Runtime as an engine: parts of functional graphs as models, with sizes as inputs. Invariants: a node is supported only if ONNX Runtime has accepted it separately, with its types; results have the
- * layout that the graph records.
+ * ONNX Runtime as an engine: parts of functional graphs as models, with sizes as inputs. Invariants: a node is
+ * supported only if ONNX Runtime has accepted it separately, with its types; results have the layout that the graph
+ * records.
  */
 import { isSupportedType, sizeTensor, toOrtTensor } from "../../backends/onnxrt/tensors.ts";
 import { openSession, ortAbsence, type OrtTensor } from "../../backends/onnxrt/library.ts";
