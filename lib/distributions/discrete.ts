@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { drawnFrom, type Generator } from "../tensor/random.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { canReadElements, type Tensor } from "../tensor/tensor.ts";
 import {
   type ArgConstraints,
   boolean,
@@ -175,12 +175,15 @@ export class Binomial extends CountDistribution {
     let successes = ops.zeros([...shape], { dtype, device });
     for (let from = 0; from < trials; from += together) {
       const count = Math.min(together, trials - from);
-      const hits = uniform01([count, ...shape], this.probs).lt(this.probs);
-      const numbers = ops.reshape(ops.arange(from, from + count, 1, { device }), [
-        count,
-        ...shape.map(() => 1),
-      ]);
-      successes = successes.add(hits.logicalAnd(numbers.lt(this.totalCount)).to(dtype).sum(0));
+      const drawn = uniform01([count, ...shape], this.probs), hits = drawn.lt(this.probs);
+      const numbers = ops.arange(from, from + count, 1, { device });
+      const exists = ops.reshape(numbers, [count, ...shape.map(() => 1)]).lt(this.totalCount);
+      const both = hits.logicalAnd(exists), counted = both.to(dtype);
+      successes = successes.add(counted.sum(0));
+      // The next ones take their memory, which the collector would find later
+      if (canReadElements()) {
+        for (const each of [drawn, hits, numbers, exists, both, counted]) each[Symbol.dispose]();
+      }
     }
     return successes;
   }
