@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { ones } from "../mod.ts";
+import type * as demand from "../lib/base/on_demand.ts";
 import { modulesOnDemand, onDemand } from "../lib/base/on_demand.ts";
 import { isAsLoaded } from "../lib/base/own_sources.ts";
 import { withFolder } from "./support/process.ts";
@@ -33,7 +34,31 @@ Deno.test("a module on demand is evaluated once, with the builtins as they were 
   assert(found === map && again === late());
 });
 
-Deno.test("files written next to a module since the process began are noticed", () =>
+Deno.test("a module whose address is not that of its real path is loaded with dyn, and not a second time", () =>
+  withFolder(async (folder) => {
+    const base = fileURLToPath(new URL("../lib/base", import.meta.url));
+    const copyTo = async (root: string) => {
+      await Deno.mkdir(join(root, "lib/base"), { recursive: true });
+      for await (const { name } of Deno.readDir(base)) {
+        await Deno.copyFile(join(base, name), join(root, "lib/base", name));
+      }
+      await Deno.writeTextFile(join(root, "lib/late.ts"), "export const own = {};");
+    };
+    await copyTo(join(folder, "real"));
+    await Deno.symlink(join(folder, "real"), join(folder, "linked"));
+    // A character that addresses may have as it is, and addresses of paths have encoded
+    await copyTo(join(folder, "a~b"));
+    for (const [name, isAtOnce] of [["real", false], ["linked", true], ["a~b", true]] as const) {
+      const root = `${pathToFileURL(folder)}/${name}/`;
+      const its: typeof demand = await import(`${root}lib/base/on_demand.ts`);
+      const late = its.onDemand<unknown>(root, "./lib/late.ts", () => import(`${root}lib/late.ts`));
+      await its.loadUnlessOnDemand();
+      assertEquals(its.modulesOnDemand.map(({ exports }) => exports !== undefined), [isAtOnce], name);
+      assert(late() === await import(`${root}lib/late.ts`), name);
+    }
+  }));
+
+Deno.test("files written in a module's folder or below since the process began are noticed", () =>
   withFolder(async (folder) => {
     const path = join(folder, "a.ts"), url = pathToFileURL(path).href, before = performance.timeOrigin / 1000;
     const write = async (name: string, seconds: number) => {
@@ -42,6 +67,12 @@ Deno.test("files written next to a module since the process began are noticed", 
     };
     await write("a.ts", before - 5);
     assertEquals(isAsLoaded(url), true);
+    await Deno.mkdir(join(folder, "parts"));
+    await write("parts/b.ts", before - 5);
+    assertEquals(isAsLoaded(url), true);
+    await write("parts/b.ts", before + 5);
+    assertEquals(isAsLoaded(url), false);
+    await Deno.remove(join(folder, "parts"), { recursive: true });
     await write("b.ts", before + 5);
     assertEquals(isAsLoaded(url), false);
     assertEquals(isAsLoaded(pathToFileURL(join(folder, "none", "a.ts")).href), false);

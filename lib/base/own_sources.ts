@@ -3,6 +3,7 @@
  * own modules do. Invariant: if it cannot be determined (modules from an address without a version, files written since
  * the process began), nothing is cached.
  */
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isOwnModule, OWN_ROOT } from "./errors.ts";
 import { fingerprintText } from "./fingerprint.ts";
@@ -52,12 +53,10 @@ export function noteLoaded(url: string): void {
   if (known && !isAsLoaded(url)) known = null;
 }
 
-/** Returns whether no file next to a module's, and not this one, was written since the process began. */
+/** Returns whether no file in a module's folder or below, where what it imports is, was written since the process began. */
 export function isAsLoaded(url: string): boolean {
   try {
-    for (const { name, isFile } of Deno.readDirSync(new URL(".", url))) {
-      if (isFile) stated(fileURLToPath(new URL(name, url)));
-    }
+    filesBelow(dirname(fileURLToPath(url)));
     return true;
   } catch {
     return false;
