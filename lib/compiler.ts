@@ -312,7 +312,7 @@ export function status(fn: object): Status {
   const callable = callableOf(checkedTarget(fn));
   const known = statusOf(callable), found = statisticsOf(fn);
   const parts = [entriesOf(callable), ...resumedEntries(callable).values()];
-  return {
+  const state: Status = {
     compiled: known !== null,
     graphs: found?.graphs ?? 0,
     graphBreaks: found?.graphBreaks ?? 0,
@@ -325,4 +325,27 @@ export function status(fn: object): Status {
     uncompiled: known?.uncompiled ?? [],
     times: known?.times ?? null,
   };
+  return Object.defineProperty(state, "toString", { value: () => statusText(state), enumerable: false });
+}
+
+/** "compiled: 2 graphs with 3 kernels, 1 graph break, 0 recompilations; 4 calls by 1 version"; then what ran uncompiled. */
+function statusText(state: Status): string {
+  const { graphs, kernels, graphBreaks, recompiles, entries, hits, fallbacks, givenUp, uncompiled, times } =
+    state;
+  if (!state.compiled) return "not compiled";
+  const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
+  const made = [
+    `${counted(graphs, "graph")} with ${counted(kernels, "kernel")}`,
+    counted(graphBreaks, "graph break"),
+    counted(recompiles, "recompilation"),
+  ];
+  return [
+    `compiled: ${made.join(", ")}; ${counted(hits, "call")} by ${counted(entries, "version")}`,
+    ...fallbacks > 0 ? [`  ${counted(fallbacks, "fallback")} to slower code`] : [],
+    ...givenUp === null ? [] : [`  runs uncompiled from now on: ${givenUp}`],
+    ...uncompiled.map(({ name, reason, calls }) =>
+      `  ${counted(calls, "call")} of ${name} ran uncompiled: ${reason.category} (${reason.id})`
+    ),
+    ...times ? [`  ${times.compiled} ms compiled, ${times.plain} ms as written: ${times.kept} is kept`] : [],
+  ].join("\n");
 }

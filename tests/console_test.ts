@@ -182,3 +182,21 @@ Deno.test("elements are numbers to the type checker", () => {
   const isWhole: boolean = tensor([true]).all().item<boolean>();
   assertEquals([total, isWhole], [3.5, true]);
 });
+
+Deno.test("the state of a compiled function has a text", () => {
+  const f = compile((x: Tensor) => {
+    const y = x.add(1);
+    Deno.inspect(y.tolist());
+    return y.mul(2);
+  }, { backend: "eager" });
+  f(tensor([1, 2]));
+  f(tensor([1, 2]));
+  assertEquals(
+    [() => 1, f].map((each) => `${compiler.status(each)}`),
+    [
+      "not compiled",
+      "compiled: 2 graphs with 0 kernels, 1 graph break, 0 recompilations; 2 calls by 1 version",
+    ],
+  );
+  assertEquals(Object.hasOwn({ ...compiler.status(f) }, "toString"), false);
+});

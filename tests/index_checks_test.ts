@@ -50,6 +50,11 @@ const CASES: Readonly<Record<string, Case>> = {
     good: () => [x.reshape([3, 4]), tensor([1, 0, 2, 3])],
     bad: () => [x.reshape([3, 4]), tensor([1, -1, 2, 3])],
   },
+  "variances, of which none is negative": {
+    fn: (a, v) => nn.functional.gaussianNllLoss(a, a, v, { reduction: "none" }),
+    good: () => [x, tensor([[0, 1, 3], [2, Infinity, 1], [1, 1, 1], [1, 1, 1]])],
+    bad: () => [x, tensor([[0, 1, NaN], [2, -0.25, 1], [1, 1, 1], [1, 1, 1]])],
+  },
   "a scatter": {
     fn: (a, i) => a.scatterAdd(0, i, a),
     good: () => [x, tensor([[0, 1, 2], [3, 3, 3]])],

@@ -186,3 +186,38 @@ Deno.test("compiled modules call hooks, those of gradients between their graphs"
   assertEquals(compiled(x).tolist(), before);
   assert(calls.length === 2);
 });
+
+Deno.test("hooks may say of which types the module, its arguments and its results are", () => {
+  const linear = new nn.Linear(2, 3), x = ones([1, 2], { requiresGrad: true }), seen: number[] = [];
+  const note = ({ outFeatures }: nn.Linear) => void seen.push(outFeatures);
+  linear.registerForwardPreHook((module, args: readonly [Tensor]) => (note(module), args));
+  linear.registerForwardPreHook(
+    (
+      module: nn.Linear,
+      args: readonly [Tensor],
+      named: { bias?: number },
+    ) => (note(module), [args, named] as const),
+    { withKwargs: true },
+  );
+  linear.registerForwardHook((module, _args, output: Tensor) => (note(module), output.mul(2)));
+  linear.registerForwardHook(
+    (
+      module: nn.Linear,
+      [given]: readonly [Tensor],
+      _named,
+      output: Tensor,
+    ) => (note(module), output.add(given.sum())),
+    { withKwargs: true },
+  );
+  linear.registerFullBackwardHook((module) => note(module));
+  linear.registerFullBackwardPreHook((module: nn.Linear) => note(module));
+  linear.registerStateDictPreHook((module) => note(module));
+  linear.registerStateDictPostHook((module: nn.Linear) => note(module));
+  linear.registerLoadStateDictPreHook((module: nn.Linear) => note(module));
+  linear.registerLoadStateDictPostHook((module) => note(module));
+  linear.call(x).sum().backward();
+  linear.loadStateDict(linear.stateDict());
+  assertEquals(seen, Array(10).fill(3));
+  const modules: readonly nn.Module[] = [linear, new nn.ReLU()];
+  assertEquals(modules.length, 2);
+});

@@ -487,6 +487,32 @@ Deno.test("states of schedules contain their settings, which a schedule with oth
   assertEquals(other.toString(), plateau.toString());
 });
 
+Deno.test("states of schedules that hold infinities pass through JSON", () => {
+  const L = optim.lrScheduler, p = tensor([1], { dtype: "float32", requiresGrad: true });
+  const made = (mode: "min" | "max", patience: number) =>
+    new L.ReduceLROnPlateau(new optim.SGD([p], { lr: 0.1 }), mode, { patience, minLr: [0] });
+  for (const mode of ["min", "max"] as const) {
+    for (const patience of [0, Infinity]) {
+      for (const metrics of [[], [1, 2, 3], [NaN, NaN], [Infinity, 3], [-Infinity, 3, 4]]) {
+        const schedule = made(mode, patience), resumed = made("min", 7);
+        for (const metric of metrics) schedule.step(metric);
+        resumed.loadStateDict(JSON.parse(JSON.stringify({ schedule: schedule.stateDict() })).schedule);
+        assertEquals(resumed.stateDict(), schedule.stateDict());
+      }
+    }
+  }
+  const schedule = made("min", 2), state = schedule.stateDict();
+  assertThrows(
+    () =>
+      schedule.loadStateDict(
+        JSON.parse(`{"best":1,"badEpochs":0,"cooldownLeft":0,"lastEpoch":1,"patience":null}`),
+      ),
+    DynError,
+    "Expected a number for patience of loadStateDict but found null",
+  );
+  assertEquals(schedule.stateDict(), state);
+});
+
 Deno.test("a step of a schedule that no update precedes is told once, with the program's line", () => {
   class Own extends L.StepLR {}
   const told: string[] = [], weight = tensor([1], { dtype: "float32", requiresGrad: true });

@@ -161,7 +161,7 @@ Deno.test("invalid probabilities are rejected among many", () => {
   }
 });
 
-Deno.test("a negative variance is rejected, NaN is not", () => {
+Deno.test("a negative variance is rejected, NaN and infinity are not", () => {
   const x = ones(2), loss = (variance: Tensor | number) => functional.gaussianNllLoss(x, x, variance);
   for (const wrong of [tensor([1.5, -0.5]), -0.5]) {
     assertEquals(
@@ -170,6 +170,7 @@ Deno.test("a negative variance is rejected, NaN is not", () => {
     );
   }
   assert(Number.isNaN(loss(tensor([1.5, NaN])).item()));
+  assertEquals(loss(tensor([1.5, Infinity])).item(), Infinity);
 });
 
 Deno.test("arguments that broadcasting, clamping or no check at all would accept are rejected, as in PyTorch", () => {

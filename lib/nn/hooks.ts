@@ -21,12 +21,9 @@ export type ForwardHook<M> = {
   hook(module: M, args: readonly unknown[], output: unknown): unknown;
 }["hook"];
 /** Like ForwardHook, with named arguments passed separately. */
-export type NamedForwardHook<M> = (
-  module: M,
-  args: readonly unknown[],
-  kwargs: NamedArguments,
-  output: unknown,
-) => unknown;
+export type NamedForwardHook<M> = {
+  hook(module: M, args: readonly unknown[], kwargs: NamedArguments, output: unknown): unknown;
+}["hook"];
 /**
  * Called before `forward`; an array replaces the arguments, and a tensor stands for an array of itself. A hook may say
  * of which types what it takes is.
@@ -35,11 +32,13 @@ export type ForwardPreHook<M> = {
   hook(module: M, args: readonly unknown[]): readonly unknown[] | Tensor | void;
 }["hook"];
 /** Like ForwardPreHook, with named arguments passed separately; a pair replaces both. */
-export type NamedForwardPreHook<M> = (
-  module: M,
-  args: readonly unknown[],
-  kwargs: NamedArguments,
-) => readonly [args: readonly unknown[], kwargs: NamedArguments] | void;
+export type NamedForwardPreHook<M> = {
+  hook(
+    module: M,
+    args: readonly unknown[],
+    kwargs: NamedArguments,
+  ): readonly [args: readonly unknown[], kwargs: NamedArguments] | void;
+}["hook"];
 
 /** Gradients of the arguments or results of a call; null for values without gradient. */
 export type CallGradients = readonly (Tensor | null)[];

@@ -440,16 +440,16 @@ export class Module {
 
   /** Calls a hook after each `forward`; its result replaces the output. */
   registerForwardHook(
-    hook: ForwardHook<Module>,
+    hook: ForwardHook<this>,
     options?: ForwardHookOptions & { withKwargs?: false },
   ): HookHandle;
   /** Like the overload above, with named arguments passed separately. */
   registerForwardHook(
-    hook: NamedForwardHook<Module>,
+    hook: NamedForwardHook<this>,
     options: ForwardHookOptions & { withKwargs: true },
   ): HookHandle;
   registerForwardHook(
-    hook: ForwardHook<Module> | NamedForwardHook<Module>,
+    hook: ForwardHook<this> | NamedForwardHook<this>,
     options: ForwardHookOptions = {},
   ): HookHandle {
     return register(hooksOf(this).after, namedHook(hook, options), options);
@@ -457,16 +457,16 @@ export class Module {
 
   /** Calls a hook before each `forward`; an array that it returns replaces the arguments. */
   registerForwardPreHook(
-    hook: ForwardPreHook<Module>,
+    hook: ForwardPreHook<this>,
     options?: HookOptions & { withKwargs?: false },
   ): HookHandle;
   /** Like the overload above, with named arguments passed separately. */
   registerForwardPreHook(
-    hook: NamedForwardPreHook<Module>,
+    hook: NamedForwardPreHook<this>,
     options: HookOptions & { withKwargs: true },
   ): HookHandle;
   registerForwardPreHook(
-    hook: ForwardPreHook<Module> | NamedForwardPreHook<Module>,
+    hook: ForwardPreHook<this> | NamedForwardPreHook<this>,
     options: HookOptions & { withKwargs?: boolean } = {},
   ): HookHandle {
     return register(hooksOf(this).before, namedPreHook(hook, options), options);
@@ -476,32 +476,32 @@ export class Module {
    * Calls a hook with the gradients of a call's arguments and results, once those of the arguments are known; an array
    * that it returns replaces them. Arguments and results must not be modified in place while there are such hooks.
    */
-  registerFullBackwardHook(hook: BackwardHook<Module>, options: HookOptions = {}): HookHandle {
+  registerFullBackwardHook(hook: BackwardHook<this>, options: HookOptions = {}): HookHandle {
     return register(hooksOf(this).gradients, hook, options);
   }
 
   /** Calls a hook with the gradients of a call's results; an array that it returns replaces them. */
-  registerFullBackwardPreHook(hook: BackwardPreHook<Module>, options: HookOptions = {}): HookHandle {
+  registerFullBackwardPreHook(hook: BackwardPreHook<this>, options: HookOptions = {}): HookHandle {
     return register(hooksOf(this).gradientsBefore, hook, options);
   }
 
   /** Calls a hook before `stateDict` saves this module. */
-  registerStateDictPreHook(hook: StateDictPreHook<Module>): HookHandle {
+  registerStateDictPreHook(hook: StateDictPreHook<this>): HookHandle {
     return register(hooksOf(this).writing, hook);
   }
 
   /** Calls a hook with the state that `stateDict` has saved of this module and its descendants. */
-  registerStateDictPostHook(hook: StateDictHook<Module>): HookHandle {
+  registerStateDictPostHook(hook: StateDictHook<this>): HookHandle {
     return register(hooksOf(this).written, hook);
   }
 
   /** Calls a hook before `loadStateDict` loads this module, with a copy of the state that it may change. */
-  registerLoadStateDictPreHook(hook: LoadStateDictPreHook<Module>): HookHandle {
+  registerLoadStateDictPreHook(hook: LoadStateDictPreHook<this>): HookHandle {
     return register(hooksOf(this).reading, hook);
   }
 
   /** Calls a hook with the unmatched keys after loading: it may remove keys before they are reported as errors. */
-  registerLoadStateDictPostHook(hook: LoadStateDictPostHook<Module>): HookHandle {
+  registerLoadStateDictPostHook(hook: LoadStateDictPostHook<this>): HookHandle {
     return register(hooksOf(this).read, hook);
   }
 
@@ -549,6 +549,7 @@ function foundAt<T>(path: string, what: string, found: readonly [string, T] | un
   return found[1];
 }
 
-function hooksOf(module: Module): RegisteredHooks<Module> {
+/** The hooks of a module, which is what they are called with. */
+function hooksOf<M extends Module>(module: M): RegisteredHooks<M> {
   return module.registeredHooks ??= noHooks();
 }

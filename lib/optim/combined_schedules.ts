@@ -2,6 +2,7 @@
 import { checkInstances, checkKind, refuseSurplus } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
+import { namingNumbers } from "../base/json_numbers.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { LRScheduler, type ScheduleState } from "./schedule.ts";
 
@@ -64,7 +65,10 @@ abstract class CombinedSchedule extends LRScheduler {
   /** The state, including those of its schedules. */
   override stateDict(): ScheduleState {
     if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
-    return { ...super.stateDict(), schedulers: this.schedulers.map((each) => each.stateDict()) };
+    return namingNumbers({
+      ...super.stateDict(),
+      schedulers: this.schedulers.map((each) => each.stateDict()),
+    });
   }
 
   /** Restores a state. Throws DynError if it does not match. */

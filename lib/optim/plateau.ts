@@ -6,6 +6,7 @@ import { type Trailing, trailing } from "../base/arguments.ts";
 import { checkKind, checkOneOf, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
+import { namedNumbers, namingNumbers } from "../base/json_numbers.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { setRate } from "./schedule.ts";
 
@@ -50,6 +51,8 @@ export interface PlateauState extends Partial<PlateauSettings> {
   /** Number of steps. */
   readonly lastEpoch: number;
 }
+
+const NUMBERS = ["factor", "patience", "threshold", "cooldown", "eps"] as const;
 
 const PROGRESS = ["best", "badEpochs", "cooldownLeft", "lastEpoch"] as const;
 
@@ -166,15 +169,18 @@ export class ReduceLROnPlateau {
   stateDict(): PlateauState {
     if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
     const { optimizer: _optimizer, ...state } = this;
-    return state;
+    return namingNumbers(state);
   }
 
   /** Restores a state, even one with other settings. Throws DynError if a number is missing. */
-  loadStateDict(state: PlateauState): void {
+  loadStateDict(given: PlateauState): void {
     if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
-    checkKind(state, "an object", "loadStateDict");
-    optionsOf("loadStateDict", state, [...PROGRESS, ...SETTINGS]);
-    for (const name of PROGRESS) checkKind(state[name], "a number", `${name} of loadStateDict`);
+    checkKind(given, "an object", "loadStateDict");
+    optionsOf("loadStateDict", given, [...PROGRESS, ...SETTINGS]);
+    const state = namedNumbers(given);
+    for (const name of [...PROGRESS, ...NUMBERS.filter((name) => state[name] !== undefined)]) {
+      checkKind(state[name], "a number", `${name} of loadStateDict`);
+    }
     this.check({ ...this, ...state });
     Object.assign(this, state);
   }

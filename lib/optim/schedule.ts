@@ -7,6 +7,7 @@ import { checkAtLeast } from "../base/checked_numbers.ts";
 import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText, withSettings } from "../base/console_text.ts";
+import { namedNumbers, namingNumbers } from "../base/json_numbers.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { warnOfUse } from "../base/usage.ts";
 import { canReadElements, Tensor } from "../tensor/tensor.ts";
@@ -205,17 +206,17 @@ export abstract class LRScheduler {
   stateDict(): ScheduleState {
     if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
     const { optimizer: _optimizer, lastEpoch, ...settings } = this;
-    return { lastEpoch, ...withoutFunctions(settings), lastLr: this.rates() };
+    return namingNumbers({ lastEpoch, ...withoutFunctions(settings), lastLr: this.rates() });
   }
 
   /**
    * Restores a state and its rates, even if the optimizer has other rates and the schedule other settings. Throws
    * DynError if it does not match.
    */
-  loadStateDict(state: ScheduleState): void {
+  loadStateDict(given: ScheduleState): void {
     if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
-    checkKind(state?.lastEpoch, "a number", "lastEpoch of loadStateDict");
-    const { lastEpoch, baseLrs = this.baseLrs, lastLr = this.rates(), ...settings } = state;
+    checkKind(given?.lastEpoch, "a number", "lastEpoch of loadStateDict");
+    const { lastEpoch, baseLrs = this.baseLrs, lastLr = this.rates(), ...settings } = namedNumbers(given);
     for (const [name, rates] of Object.entries({ baseLrs, lastLr })) {
       checkKind(rates, "a list", `${name} of loadStateDict`);
       if (rates.length === this.baseLrs.length) continue;

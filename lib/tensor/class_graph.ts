@@ -95,8 +95,9 @@ function build({ entry, args, numbers, sizes, device }: GraphedCall): ClassGraph
   const core = graphApi((call) => run(call));
   const run = (call: OpCall<GraphValue>): Results => {
     const { implementation, ranges, dataDependent } = call.definition;
-    // The checks of an op's elements come before it runs, which is not possible inside a program
-    if (composed && (ranges || dataDependent)) throw new OpByOp();
+    // The checks of an op's elements come before it runs, which is not possible inside a program, and not needed if
+    // those of the composed op's operands have been checked
+    if (composed && ((ranges && !definition.bounds) || dataDependent)) throw new OpByOp();
     switch (implementation.kind) {
       case "composite":
         // Run by itself, an op that refuses the call is named in the error

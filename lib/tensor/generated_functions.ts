@@ -642,7 +642,7 @@ export const cosineEmbeddingLoss: (
 ) => Tensor = ops.cosineEmbeddingLoss;
 /**
  * ½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`. A negative
- * variance is refused in eager calls on the CPU.
+ * variance is refused on the CPU.
  */
 export const gaussianNllLoss: (
   self: Tensor,

@@ -26,6 +26,7 @@ const BROADCASTING: readonly OpName[] = [
   "fullLike",
   "zero",
   "frequencies",
+  "varianceSigns",
   "toDevice",
   "gcd",
   "lcm",

@@ -12,10 +12,10 @@ import type { OpApi } from "../generated.ts";
 import { lossMeta, reductionParam } from "./losses.ts";
 import { atLeastNumber, beside } from "../numbers.ts";
 import { nullable, optional, required } from "../params.ts";
-import { checkCategory, t } from "../pointwise.ts";
+import { checkCategory, eachElement, t } from "../pointwise.ts";
 import { isTensor, resultTypeOf } from "../promotion.ts";
 import { broadcastShapes, sameShape, shapeText } from "../shapes.ts";
-import { composeWideOp } from "../wide.ts";
+import { composeWideOp, lowerWideOp } from "../wide.ts";
 
 function reduce<T extends TensorLike>(o: OpApi<T>, loss: T, reduction: string): T {
   if (reduction === "none") return loss;
@@ -137,11 +137,28 @@ const cosineEmbeddingLoss = composeWideOp({
 
 const floating = (x: TensorMeta): TensorMeta["dtype"] => isFloat(x.dtype) ? x.dtype : "float32";
 
+/** Makes a negative variance an error in compiled graphs too, which check ranges and not the elements of operands. */
+const varianceSigns = lowerWideOp({
+  name: "varianceSigns",
+  doc: "Signs of variances, of which none may be negative.",
+  params: { self: required("tensor") },
+  exposure: { method: false, free: false },
+  infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
+  ranges: ({ self }) => [{ values: self, low: 0, high: 2, what: "the sign of a variance" }],
+  lower: ({ self }, [result]) => eachElement(self, result, (_o, x) => x),
+  gradient: { kind: "none", because: "integers" },
+  samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 2] }] }],
+  errors: [{
+    args: [{ tensor: [4], dtype: "int64", range: [-4, 0] }],
+    message: "Expected the sign of a variance in [0, 1]",
+  }],
+});
+
 const gaussianNllLoss = composeWideOp({
   name: "gaussianNllLoss",
   doc:
     "½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`. A negative variance " +
-    "is refused in eager calls on the CPU.",
+    "is refused on the CPU.",
   params: {
     self: required("tensor"),
     target: required("tensor"),
@@ -177,9 +194,13 @@ const gaussianNllLoss = composeWideOp({
       : given;
     const shorter = variance.shape.length === self.shape.length - 1 && variance.shape.length > 0;
     if (shorter) variance = o.unsqueeze(variance, -1);
+    const signs = o.varianceSigns(o.neg(o.to(o.lt(variance, 0), "int64")));
     // A bounded variance keeps its gradient
-    const kept = o.add(variance, o.detach(o.sub(atLeastNumber(o, variance, eps), variance)));
-    const loss = o.mul(o.add(o.log(kept), o.div(o.square(o.sub(self, target)), kept)), 0.5);
+    const least = atLeastNumber(o, variance, eps);
+    const raised = o.add(variance, o.detach(o.sub(least, variance)));
+    const kept = o.where(o.gt(least, variance), raised, variance);
+    const checked = o.add(kept, o.to(signs, kept.dtype));
+    const loss = o.mul(o.add(o.log(checked), o.div(o.square(o.sub(self, target)), checked)), 0.5);
     return reduce(o, full ? o.add(loss, 0.5 * Math.log(2 * Math.PI)) : loss, reduction);
   },
   samples: [{ args: [t(3, 4), t(3, 4), { tensor: [3, 4], range: [0.5, 2] }] }],
@@ -402,6 +423,7 @@ export const marginLosses = {
   marginRankingLoss,
   hingeEmbeddingLoss,
   cosineEmbeddingLoss,
+  varianceSigns,
   gaussianNllLoss,
   poissonNllLoss,
   tripletMarginLoss,
