@@ -14,7 +14,7 @@ export function namingNumbers<T extends object>(state: T): T {
   return Object.defineProperty(state, "toJSON", { value: toJSON, enumerable: false, configurable: true });
 }
 
-/** Returns a state of JSON with numbers in the place of their names. */
+/** Returns a state of JSON with numbers for their names. */
 export function namedNumbers<T extends object>(state: T): T {
   return { ...state, ...changed(state, (value) => NUMBERS.get(value) ?? value) };
 }
