@@ -169,19 +169,6 @@ class Lines {
     }
   }
 
-  /** Makes the terminal send Ctrl-C as a signal while the user's program runs. */
-  async whileRunning(body: () => Promise<void>): Promise<void> {
-    const raw = (mode: boolean) => {
-      if (this.#historyFile !== undefined) Deno.stdin.setRaw(mode);
-    };
-    raw(false);
-    try {
-      await body();
-    } finally {
-      raw(true);
-    }
-  }
-
   /** The next line, or undefined at the end of the input. */
   async next(prompt: string): Promise<string | undefined> {
     if (this.#historyFile !== undefined && this.#waiting.length === 0) {
@@ -229,7 +216,7 @@ async function loop(lines: Lines, session: Session): Promise<void> {
       if (command.name === "quit") return;
       if (command.name === "help") console.log(HELP);
       else if (command.name === "logs") chooseLogs(command.argument, session);
-      else if (command.name === "load") await load(command.argument, lines, session);
+      else if (command.name === "load") await load(command.argument, session);
       else session.reject(`Expected :help, :load, :logs or :quit but found ${line.trim()}`);
       continue;
     }
@@ -246,7 +233,7 @@ async function loop(lines: Lines, session: Session): Promise<void> {
         session.reject(prepared.message);
         break;
       case "module":
-        await lines.whileRunning(() => session.run(prepared));
+        await session.run(prepared);
         break;
       default:
         prepared satisfies never;
@@ -271,7 +258,7 @@ function commandOf(line: string): { readonly name: string; readonly argument: st
 }
 
 /** Runs a file like an input. */
-async function load(path: string, lines: Lines, session: Session): Promise<void> {
+async function load(path: string, session: Session): Promise<void> {
   let text: string;
   try {
     if (path === "") throw new DynError("Expected a file after :load but found nothing");
@@ -285,7 +272,7 @@ async function load(path: string, lines: Lines, session: Session): Promise<void>
     return;
   }
   const prepared = prepare(text, dirname(resolve(path)));
-  if (prepared.kind === "module") await lines.whileRunning(() => session.run(prepared));
+  if (prepared.kind === "module") await session.run(prepared);
   else {
     session.reject(prepared.kind === "error" ? prepared.message : `SyntaxError: Unexpected end of ${path}`);
   }
@@ -314,7 +301,9 @@ export const replCommand: Command = {
     rewriteLoadedModules();
     const terminal = Deno.stdin.isTerminal() && Deno.stdout.isTerminal();
     if (terminal) console.log(`dyn on Deno ${Deno.version.deno}; :help helps, :quit leaves`);
-    const session = new Session(terminal ? await Interrupts.watch() : null);
+    // A raw terminal sends Ctrl-C as a character, which belongs to the line that is being typed
+    const interrupts = terminal ? await Interrupts.watch((sent) => Deno.stdin.setRaw(!sent)) : null;
+    const session = new Session(interrupts);
     Object.defineProperty(globalThis, DECLARE, { value: declare });
     reportRejections((thrown) => session.fail(thrown));
     const lines = new Lines(terminal);

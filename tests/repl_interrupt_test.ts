@@ -1,6 +1,9 @@
 /** Ctrl-C in the REPL, typed into a terminal that `script` (Debian's bsdutils) provides. */
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { fileURLToPath } from "node:url";
+import { Interrupted, Interrupts } from "../cli/interrupts.ts";
+import { launches } from "../lib/loops/launch.ts";
+import { ones } from "../mod.ts";
 import { withFolder } from "./support/process.ts";
 
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
@@ -101,4 +104,75 @@ Deno.test({
       // 128 and the number of SIGTERM
       assertEquals(code, 143);
     }),
+});
+
+/** A thread that notes Ctrl-C and tells of it when the test wants. */
+class Thread {
+  static last: Thread | undefined;
+  onmessage: ((event: { readonly data: number | null }) => void) | undefined;
+  shared: Int32Array = new Int32Array(2);
+
+  constructor() {
+    Thread.last = this;
+  }
+
+  postMessage(shared: Int32Array): void {
+    this.shared = shared;
+    this.tell(null);
+  }
+
+  /** Notes Ctrl-C in the run in progress, whose number is returned. */
+  note(): number {
+    return this.shared[1] = this.shared[0] ?? 0;
+  }
+
+  tell(data: number | null): void {
+    this.onmessage?.({ data });
+  }
+}
+
+Deno.test("Ctrl-C ends the run that it was pressed in, and no later one if that is told late", async () => {
+  const { Worker } = globalThis, { watcher } = launches, sent: boolean[] = [];
+  const define = (value: unknown) =>
+    Object.defineProperty(globalThis, "Worker", { value, writable: true, configurable: true });
+  define(Thread);
+  try {
+    const interrupts = await Interrupts.watch((are) => sent.push(are)), thread = Thread.last;
+    assert(thread);
+    const kernel = () => ones([2]).add(1).item();
+    const never = () => new Promise<number>(() => {});
+    let [early, resume] = [0, () => {}];
+    // A kernel notices it first; what the run left behind starts none later
+    await assertRejects(
+      () =>
+        interrupts.while(async () => {
+          new Promise<void>((resolve) => resume = resolve).then(kernel).catch(() => early = -1);
+          early = thread.note();
+          for (;;) ones([2]).add(1);
+        }),
+      Interrupted,
+    );
+    // Told during the next run, which ends by itself
+    const next = interrupts.while(async () => {
+      thread.tell(early);
+      await null;
+      return ones([2]).add(1).sum().item();
+    });
+    assertEquals(await next, 4);
+    // That which waits is told; the kernels of earlier runs go on
+    const later = interrupts.while(never);
+    thread.tell(thread.note());
+    await assertRejects(() => later, Interrupted);
+    assertEquals(await interrupts.while(async () => (await null, ones([2]).sum().item())), 2);
+    resume();
+    await new Promise((done) => setTimeout(done, 0));
+    assertEquals(early, -1);
+    // Between runs nothing is interrupted
+    thread.tell(thread.note());
+    assertEquals(await interrupts.while(async () => (await null, ones([3]).sum().item())), 3);
+    assertEquals(sent, [true, false, true, false, true, false, true, false, true, false]);
+  } finally {
+    define(Worker);
+    launches.watcher = watcher;
+  }
 });

@@ -2,8 +2,9 @@
  * Modules that most programs never need, loaded by the first call that does: each costs a third of a millisecond of
  * every start, and one that loads late a dozen. They load synchronously, as ES modules of this process, which takes a
  * folder of files under their real names and permission to read it; elsewhere (addresses on the web, bundles,
- * executables, symbolic links, programs without that permission) all of them are loaded with dyn. Invariants: a module is evaluated once, with the builtins as they
- * were when dyn loaded; once files have changed under a running process it caches nothing more.
+ * executables, symbolic links, programs without that permission) all of them are loaded with dyn. Invariants: a module
+ * is evaluated once, with the builtins as they were when dyn loaded; once files have changed under a running process it
+ * caches nothing more.
  */
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";

@@ -53,7 +53,7 @@ export function noteLoaded(url: string): void {
   if (known && !isAsLoaded(url)) known = null;
 }
 
-/** Returns whether no file in a module's folder or below, where what it imports is, was written since the process began. */
+/** Returns whether no file beside a module or below, where its imports are, was written since the process began. */
 export function isAsLoaded(url: string): boolean {
   try {
     filesBelow(dirname(fileURLToPath(url)));
