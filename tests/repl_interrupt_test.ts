@@ -148,7 +148,7 @@ Deno.test("Ctrl-C ends the run that it was pressed in, and no later one if that 
         interrupts.while(async () => {
           new Promise<void>((resolve) => resume = resolve).then(kernel).catch(() => early = -1);
           early = thread.note();
-          for (;;) ones([2]).add(1);
+          for (;;) await ones([2]).add(1).data();
         }),
       Interrupted,
     );
@@ -159,7 +159,7 @@ Deno.test("Ctrl-C ends the run that it was pressed in, and no later one if that 
       return ones([2]).add(1).sum().item();
     });
     assertEquals(await next, 4);
-    // That which waits is told; the kernels of earlier runs go on
+    // That which waits is told; this leaves the kernels of other runs alone
     const later = interrupts.while(never);
     thread.tell(thread.note());
     await assertRejects(() => later, Interrupted);
