@@ -46,7 +46,19 @@ const MODULES: Readonly<Record<string, readonly [string, string]>> = {
     string,
     string,
   ],
+  unassigned: ["export const factor = 2;", "export const factor = 2;"],
+  assigned: ["export let factor = 1;\nfactor = 2;", "export let factor = 1;\nfactor = 2;"],
+  // An import map says what the name stands for
+  named: Array(2).fill(
+    'import "./unassigned.ts";\nimport { factor } from "state";\nexport const run = (x) => x.mul(factor);',
+  ) as [
+    string,
+    string,
+  ],
 };
+
+/** The module that is imported as `state`, in either world. */
+const NAMED = ["unassigned", "assigned"] as const;
 
 /** Writes the modules, as they were a minute ago: what is written while a process runs is not what it runs. */
 async function writeModules(folder: string, isOther: boolean): Promise<void> {
@@ -56,6 +68,12 @@ async function writeModules(folder: string, isOther: boolean): Promise<void> {
     await Deno.writeTextFile(path, isOther ? other : first);
     await Deno.utime(path, time, time);
   }
+  const { imports } = JSON.parse(await Deno.readTextFile(here("../deno.json")));
+  const own = Object.entries<string>(imports).map(([name, target]) =>
+    [name, target.startsWith("./") ? new URL(`../${target}`, import.meta.url).href : target] as const
+  );
+  const map = { imports: { ...Object.fromEntries(own), state: `./${NAMED[isOther ? 1 : 0]}.ts` } };
+  await Deno.writeTextFile(join(folder, "imports.json"), JSON.stringify(map));
 }
 
 async function run(folder: string, world: "first" | "other"): Promise<Worlds> {
@@ -65,6 +83,8 @@ async function run(folder: string, world: "first" | "other"): Promise<Worlds> {
     "--no-check",
     "--config",
     here("../deno.json"),
+    "--import-map",
+    join(folder, "imports.json"),
     here("kept/worlds.ts"),
     world,
     folder,

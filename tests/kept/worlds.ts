@@ -58,7 +58,7 @@ const adder = (by: number) => (x: Tensor) => x.add(by);
 const written: Readonly<Record<string, { readonly run: (x: Tensor) => Tensor }>> = folder === ""
   ? {}
   : Object.fromEntries(
-    await Promise.all(["text", "place", "constant", "imported", "reassigned"].map(async (name) =>
+    await Promise.all(["named", "text", "place", "constant", "imported", "reassigned"].map(async (name) =>
       [name, await import(`file://${folder}/${name}.ts`)] as const
     )),
   );

@@ -11,6 +11,7 @@ import { type FunctionSite, moduleText, positionOf, siteOf } from "../frame/capt
 import type { FreeBinding, LiveCell } from "../frame/info.ts";
 import { mapPayloadOf } from "../frame/cached_texts.ts";
 import type { ScopeValue } from "../frame/scopes.ts";
+import { consultedImports, importedUrl } from "../frame/specifiers.ts";
 import { codesOf, type FunctionInfo, madeInfo } from "../functions/functions.ts";
 import { classLabel, functionLabel } from "../variables/wrap.ts";
 
@@ -68,6 +69,26 @@ export function urlOf(form: Plain): string {
   }
   if (found !== print) throw new Differs(`${url} has another text`);
   return url;
+}
+
+/** The names under which modules were imported, with the modules for which they stood. */
+export function importForms(): Plain[] {
+  return [...consultedImports()].map(({ specifier, parent, url }) => [
+    specifier,
+    portableAddress(parent),
+    url === null ? null : portableAddress(url),
+  ]);
+}
+
+/** Throws Differs unless such names stand for the same modules here: an import map may have changed. */
+export function checkImports(form: Plain): void {
+  for (const each of listIn(form)) {
+    const [specifier, parent, given] = listIn(each), name = textIn(specifier);
+    const url = importedUrl(name, localAddress(textIn(parent)));
+    if (url !== (given === null ? null : localAddress(textIn(given)))) {
+      throw new Differs(`${name} is the name of another module`);
+    }
+  }
 }
 
 /** The source position of a function, and its captures. */

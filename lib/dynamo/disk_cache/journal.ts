@@ -28,7 +28,17 @@ import { infoOf } from "../functions/functions.ts";
 import { markOfFunction } from "../functions/marks.ts";
 import { functionLabel } from "../variables/wrap.ts";
 import { builtinAt, isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
-import { cellIn, Differs, labelOf, type Place, placeOf, Texts, urlOf } from "./function_places.ts";
+import {
+  cellIn,
+  checkImports,
+  Differs,
+  importForms,
+  labelOf,
+  type Place,
+  placeOf,
+  Texts,
+  urlOf,
+} from "./function_places.ts";
 import type { NotedBeginning, NotedReads } from "./noted_reads.ts";
 import { describeKey, isLocal, isPrimitive, readKey, writeKey } from "./plain_values.ts";
 import {
@@ -189,6 +199,7 @@ export function writeJournal(call: TracedCall, { reads, met, freeNumbers }: {
     form: {
       objects,
       texts: texts.form,
+      imports: importForms(),
       call: callers,
       freeNumbers: [...freeNumbers],
       begun: reads.begun.map((each) => BEGUN.map((part) => numbers.numberOf(each[part]) ?? null)),
@@ -333,8 +344,9 @@ export function readJournal(
   call: TracedCall,
   begin: (beginning: NotedBeginning) => void,
 ): { readonly objects: readonly object[]; readonly isExact: boolean } {
-  const { objects: list, texts, call: given, freeNumbers, begun } = recordIn(form),
-    urls = listIn(texts).map((each) => urlOf(each));
+  const { objects: list, texts, imports, call: given, freeNumbers, begun } = recordIn(form);
+  checkImports(imports ?? null);
+  const urls = listIn(texts).map((each) => urlOf(each));
   const world = new World(call), entries = listIn(list).map(recordIn);
   const ways = entries.map(({ from }) => listIn(from));
   for (const each of listIn(begun)) {

@@ -185,7 +185,7 @@ export class Bindings {
     }
     if (variable.reassigned || variable.kind === "private" || variable.kind === "this") return null;
     const origin = variable.kind === "import" ? importOrigin(variable, this.at.module, this.use.find) : null;
-    if (origin?.kind === "changing") return null;
+    if (origin?.kind === "changing" || origin?.kind === "unknown") return null;
     const found = this.at.scopes.lookup(variable.name);
     if (found.kind !== "value") return null;
     if (origin) noteNamespace(found.value, origin);

@@ -49,7 +49,9 @@ export class HandedBindings {
     }
     const origin = this.originOf(variable);
     const [get] = accessors;
-    if (origin?.kind === "changing" || !get) return bindingFrom(variable, accessors);
+    if (origin?.kind === "changing" || origin?.kind === "unknown" || !get) {
+      return bindingFrom(variable, accessors);
+    }
     try {
       const value = get();
       if (origin) noteNamespace(value, origin);
@@ -70,7 +72,7 @@ export class HandedBindings {
       return importOrigin(variable, this.from.module, this.find);
     } catch (error) {
       if (!(error instanceof InspectorUnavailable)) throw error;
-      return { kind: "changing", variable };
+      return { kind: "unknown" };
     }
   }
 }

@@ -1,14 +1,15 @@
 /**
  * Origins of imported bindings: the exporting module may assign one at any time.
  *
- * An origin is the variable behind an import that is assigned, or the URL behind a namespace. Invariant: null for
- * imports that cannot be resolved (packages behind import maps), which export constants in practice; a variable only
- * if the exporting module is known and assigns it.
+ * An origin is the variable behind an import that is assigned, or the URL behind a namespace. Invariant: a variable only
+ * if the exporting module is known and assigns it; packages whose modules cannot be found export constants in practice.
  */
 import type * as ast from "acorn";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import { boundNames, type Variable } from "../bytecode/scope.ts";
 import { isOwnModule } from "../../base/errors.ts";
+import { isInPackage } from "./loaded_texts.ts";
+import { importedUrl, isOfRuntime } from "./specifiers.ts";
 
 /** Finds a loaded module by its URL. */
 export type FindModule = (url: string) => ParsedModule | null;
@@ -18,11 +19,13 @@ export type Origin =
   /** A variable that its module assigns. */
   | { readonly kind: "changing"; readonly variable: Variable }
   /** All exports of a module. */
-  | { readonly kind: "namespace"; readonly url: string | null }
+  | { readonly kind: "namespace"; readonly url: string }
   /** A value that never changes, as far as can be known. */
-  | { readonly kind: "final" };
+  | { readonly kind: "final" }
+  /** The program imports it by a name of which it is not known what module it stands for. */
+  | { readonly kind: "unknown" };
 
-const FINAL: Origin = { kind: "final" };
+const FINAL: Origin = { kind: "final" }, UNKNOWN: Origin = { kind: "unknown" };
 
 const exporters = new WeakMap<Variable, Variable>();
 
@@ -55,8 +58,10 @@ function importedOrigin(variable: Variable, module: ParsedModule, search: Search
     for (const s of statement.specifiers) {
       if (s.local.start !== variable.declaredAt) continue;
       const url = sourceUrl(statement.source, module);
-      if (s.type === "ImportNamespaceSpecifier") return { kind: "namespace", url };
-      return originAt(s.type === "ImportDefaultSpecifier" ? "default" : spelled(s.imported), url, search);
+      // The object never changes, and without a URL its exports are read as properties that may
+      if (s.type === "ImportNamespaceSpecifier") return url === null ? FINAL : { kind: "namespace", url };
+      const name = s.type === "ImportDefaultSpecifier" ? "default" : spelled(s.imported);
+      return importedFrom(module, { name, url }, search);
     }
   }
   return FINAL;
@@ -66,9 +71,19 @@ function spelled(node: ast.Identifier | ast.Literal): string {
   return node.type === "Identifier" ? node.name : String(node.value);
 }
 
-function originAt(name: string, url: string | null, search: Search): Origin {
-  // dyn itself exports nothing that changes.
-  const module = url === null || isOwnModule(url) ? null : search.find(url);
+/** An export that `module` imports from the module at a URL. */
+function importedFrom(
+  module: ParsedModule,
+  { name, url }: { readonly name: string; readonly url: string | null },
+  search: Search,
+): Origin {
+  if (url !== null) return originAt(name, url, search);
+  return isInPackage(module.url) ? FINAL : UNKNOWN;
+}
+
+function originAt(name: string, url: string, search: Search): Origin {
+  // dyn itself and the runtime export nothing that changes.
+  const module = isOwnModule(url) || isOfRuntime(url) ? null : search.find(url);
   const key = `${url} ${name}`;
   if (!module || search.seen.has(key)) return FINAL;
   search.seen.add(key);
@@ -76,7 +91,8 @@ function originAt(name: string, url: string | null, search: Search): Origin {
     if (
       statement.type === "ExportAllDeclaration" && statement.exported && spelled(statement.exported) === name
     ) {
-      return { kind: "namespace", url: sourceUrl(statement.source, module) };
+      const of = sourceUrl(statement.source, module);
+      return of === null ? FINAL : { kind: "namespace", url: of };
     }
     if (statement.type !== "ExportNamedDeclaration") continue;
     if (statement.declaration && declares(statement.declaration, name)) {
@@ -86,16 +102,18 @@ function originAt(name: string, url: string | null, search: Search): Origin {
       if (spelled(s.exported) !== name) continue;
       const local = spelled(s.local);
       return statement.source
-        ? originAt(local, sourceUrl(statement.source, module), search)
+        ? importedFrom(module, { name: local, url: sourceUrl(statement.source, module) }, search)
         : localOrigin(local, module, search);
     }
   }
+  let last = FINAL;
   for (const statement of module.program.body) {
     if (statement.type !== "ExportAllDeclaration" || statement.exported) continue;
-    const origin = originAt(name, sourceUrl(statement.source, module), search);
-    if (origin.kind !== "final") return origin;
+    const origin = importedFrom(module, { name, url: sourceUrl(statement.source, module) }, search);
+    if (origin.kind === "unknown") last = origin;
+    else if (origin.kind !== "final") return origin;
   }
-  return FINAL;
+  return last;
 }
 
 function declares(declaration: ast.Declaration, name: string): boolean {
@@ -110,13 +128,7 @@ function localOrigin(name: string, module: ParsedModule, search: Search): Origin
   return variable?.reassigned ? { kind: "changing", variable } : FINAL;
 }
 
-/** The URL that a module names; null if only an import map knows it. */
+/** The URL of the module that `module` imports; null if it is not known. */
 function sourceUrl(source: ast.Literal, module: ParsedModule): string | null {
-  const specifier = String(source.value);
-  if (!/^(\.{0,2}\/|[a-z]+:)/.test(specifier)) return null;
-  try {
-    return new URL(specifier, module.url).href;
-  } catch {
-    return null;
-  }
+  return importedUrl(String(source.value), module.url);
 }

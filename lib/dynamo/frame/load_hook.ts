@@ -1,5 +1,6 @@
 /**
- * Rewrites modules while they are loaded, so that their functions expose accessors of their variables.
+ * Rewrites modules while they are loaded, so that their functions expose accessors of their variables, and notes what
+ * their imports are resolved to.
  *
  * Invariant: modules that are not rewritten are loaded as without the hook. Modules that were loaded before keep
  * their text.
@@ -17,6 +18,7 @@ import { rewrite } from "./rewrite.ts";
 import { addModule, firstEntry, NAMES, withoutEntries } from "./rewritten.ts";
 import { mapComment, withInsertions } from "./source_map.ts";
 import { showClean } from "./source_text.ts";
+import { noteResolved } from "./specifiers.ts";
 
 /** The module that rewritten modules import. */
 const DOOR = new URL("./probe.ts", import.meta.url).href;
@@ -36,6 +38,11 @@ export function rewriteLoadedModules(): void {
   installed = true;
   showClean(withoutEntries);
   registerHooks({
+    resolve(specifier, context, next) {
+      const found = next(specifier, context), { parentURL } = context;
+      if (parentURL !== undefined && found.url !== null) noteResolved(specifier, parentURL, found.url);
+      return found;
+    },
     load(url, context, next) {
       const result = next(url, context);
       if (!context.conditions.includes("import")) return required(url, result);

@@ -12,11 +12,11 @@ import type { LiveCell } from "./info.ts";
 export type Export =
   | { readonly kind: "final" }
   | { readonly kind: "cell"; readonly cell: LiveCell }
-  /** The module behind the namespace is not known (`await import(…)`). */
+  /** The module behind the namespace, or the one behind its export, is not known (`await import(…)`). */
   | { readonly kind: "unknown" };
 
-/** URLs of the modules behind namespaces; null if only an import map knows it. */
-const urls = new WeakMap<object, string | null>();
+/** URLs of the modules behind namespaces. */
+const urls = new WeakMap<object, string>();
 
 /** Records the module behind a namespace that was obtained from an import. */
 export function noteNamespace(value: unknown, origin: Origin): void {
@@ -30,8 +30,8 @@ export function noteNamespace(value: unknown, origin: Origin): void {
 export function exportOf(namespace: object, key: string, find: FindModule): Export {
   const url = urls.get(namespace);
   if (url === undefined) return { kind: "unknown" };
-  if (url === null) return { kind: "final" };
   const origin = exportOrigin(key, url, find);
+  if (origin.kind === "unknown") return origin;
   if (origin.kind === "changing") {
     return { kind: "cell", cell: exportedCell(origin.variable, () => Reflect.get(namespace, key)) };
   }
