@@ -310,6 +310,35 @@ Deno.test("numbers that change rank and keep their digits beside tensors without
   }
 });
 
+Deno.test("numbers that change beside integers decide on the type of the result, or are refused, as uncompiled", () => {
+  const programs: Readonly<Record<string, Program>> = {
+    "a power": (x, n) => x.pow(n),
+    "a power in place": (x, n) => x.clone().pow_(n),
+    "a power of a sum": (x, n) => x.sum().pow(n),
+    "a base": (x, n) => ops.pow(n, x),
+    "a sum": (x, n) => x.add(n),
+    "a factor": (x, n) => x.add(x, { alpha: n }),
+    "a factor that is subtracted": (x, n) => x.rsub(x.mul(2), { alpha: n }),
+  };
+  const numbers = [0.25, 0.75, 2, 3, -0, 5.5, -1];
+  for (const dtype of ["int64", "int32", "uint8", "bool"] as const) {
+    const x = tensor([1, 0, 3]).to(dtype), one = tensor(1);
+    for (const [name, program] of Object.entries(programs)) {
+      const f = compile(program, { backend: "eager" });
+      for (const n of numbers) {
+        assertEquals(outcome(() => f(x, n)), outcome(() => program(x, n)), `${name} ${n} of ${dtype}`);
+      }
+      const ofElement = (n: Tensor) => program(x, n.item());
+      config.patch({ captureScalarOutputs: true }, () => {
+        const g = compile(ofElement, { backend: "eager" });
+        for (const n of numbers.map((each) => one.mul(each))) {
+          assertEquals(outcome(() => g(n)), outcome(() => ofElement(n)), `${name}, an element, of ${dtype}`);
+        }
+      });
+    }
+  }
+});
+
 Deno.test("numbers are searched for in the type of the elements, whether they change or not", () => {
   for (const dtype of ["float32", "float64"] as const) {
     const x = tensor([0.1, 0.2, 0.3, 0.7], { dtype });

@@ -25,6 +25,7 @@ import { allElements, refuseOpaque } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { dependsOnLayout, leaveLayoutToTape } from "./left_to_tape.ts";
+import type { Param } from "../../ops/params.ts";
 import { isBounded, operandNumber, paramAt } from "./operand_numbers.ts";
 import { SymbolicLimit } from "./restart.ts";
 
@@ -280,7 +281,7 @@ function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenA
       if (operand === "outside" || definition.checksNumbers || isBounded(param)) {
         return specializeNumber(m.output, value).value;
       }
-      if (param === null ? takesOperands(definition) : param.kind === "operand") {
+      if (takesOperand(definition, param)) {
         return value.integer ?? (isBesideFloats(site) ? null : value.dim) ?? forms.number(value);
       }
       return value.dim ?? specializeNumber(m.output, value).value;
@@ -296,7 +297,7 @@ function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenA
       if (operand === "outside" || isBounded(param)) {
         return breakGraph("tensorItem", `the number may be out of the range of ${definition.name}`);
       }
-      return forms.item(value, form !== "sizes" && takesOperands(definition) ? "operand" : "size");
+      return forms.item(value, form !== "sizes" && takesOperand(definition, param) ? "operand" : "size");
     }
     case "tensor":
       return forms.tensor(value);
@@ -342,7 +343,7 @@ function optionsOf(
   return record;
 }
 
-/** Returns whether numbers can be represented as tensors of the graph. */
-function takesOperands(definition: OpDefinition): boolean {
-  return Object.values(definition.params).some((p) => p.kind === "operand");
+/** Returns whether a number for a parameter can be represented as a tensor of the graph; null: for any parameter. */
+function takesOperand({ params }: OpDefinition, param: Param | null): boolean {
+  return (param ? [param] : Object.values(params)).some(({ kind }) => kind === "operand");
 }

@@ -451,7 +451,9 @@ function withFittingScalars(m: Interpreter, definition: OpDefinition, args: Reso
   const areOperands = tensorArguments(args).every(({ param, value }) =>
     !isScalar(value) || definition.params[param]?.changes !== undefined
   );
-  if ((areOperands || scalarsFit(m, args)) && isAccepted(m, definition, args)) return args;
+  const [first] = tensors, isBesideFloat = first !== undefined && isFloat(first.meta.dtype);
+  const fit = (areOperands && isBesideFloat) || scalarsFit(m, args);
+  if (fit && isAccepted(m, definition, args)) return args;
   const types = tensors.filter((value) => !isScalar(value)).map(({ meta }) => meta.dtype);
   const [type, ...others] = areOperands ? types.slice(0, 1) : new Set(types);
   if (type === undefined || others.length > 0 || !isFloat(type)) {
