@@ -5,6 +5,7 @@
  * the program runs.
  */
 
+import { keepingLastMatch, withProgramsMatch } from "./last_match.ts";
 import { runsAsLoaded } from "./loaded_builtins.ts";
 
 const { ownKeys, getOwnPropertyDescriptor, deleteProperty, getPrototypeOf, setPrototypeOf } = Reflect;
@@ -237,7 +238,10 @@ export class ReplacedBuiltins extends Error {
 
 /** Runs work of dyn. Throws ReplacedBuiltins if it cannot be isolated from the program's builtins. */
 export function withOwnBuiltins<T>(work: () => T): T {
-  if (setAside !== null || untouched) return work();
+  return setAside !== null || untouched ? work() : keepingLastMatch(() => isolated(work));
+}
+
+function isolated<T>(work: () => T): T {
   const differences = findDifferences();
   if (differences.length === 0) {
     untouched = true;
@@ -292,6 +296,10 @@ export function withRuntimeBuiltins<T>(work: () => T): T {
 
 /** Runs code of the program in the middle of dyn's work. */
 export function asProgram<T>(run: () => T): T {
+  return withProgramsMatch(() => withReplaced(run));
+}
+
+function withReplaced<T>(run: () => T): T {
   const former = setAside;
   untouched = false;
   if (former === null) return run();

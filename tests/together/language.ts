@@ -7,6 +7,8 @@ import "../programs_everyday_test.ts";
 import "../programs_loops_test.ts";
 import "../programs_regions_test.ts";
 import "../dates_test.ts";
+import "../last_match_test.ts";
+import "../engine_classes_test.ts";
 import "../promises_test.ts";
 import "../proxies_test.ts";
 import "../local_classes_test.ts";

@@ -36,6 +36,7 @@ import { closurePrinter } from "../resume/closure_printer.ts";
 import { ANONYMOUS } from "./root_body.ts";
 import { branchTail, breakTail, type End, type Tail, waitTail } from "../resume/resume.ts";
 import { inAsyncCall } from "../resume/suspension.ts";
+import { lastingCalls } from "../trace/later_calls.ts";
 import { Machine, type Outcome } from "../trace/machine.ts";
 import { type Interruption, Restart, SymbolicLimit } from "../trace/restart.ts";
 import { RepeatedCalls, type RepeatPlan } from "../repeats/memory.ts";
@@ -357,7 +358,7 @@ function assemble(
     printer: closurePrinter,
     readCaptured,
     failed: wayOut(unit, { graph: () => graph, made, isAsyncCall }),
-    first: machine.laterCalls,
+    first: lastingCalls(machine),
     needed: [...needed, ...machine.deferred.flatMap((r) => [r.callee, r.self, ...r.args])],
     tail: (code) => {
       const deferred = machine.deferred.map((r) => `${code.rebuild.call(r.callee, r.self, r.args)};`);

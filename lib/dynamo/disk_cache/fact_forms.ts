@@ -167,6 +167,8 @@ const fact = variants<Fact>({
   madeBy: fields({ source, constructorText: orNull(text) }),
   generator: fields({ source }),
   engineState: fields({ source, state: orNull(oneOf(...ENGINE_STATES)) }),
+  cloneable: fields({ source }),
+  unboxed: fields({ source }),
   unrevoked: refused("a proxy"),
   bytes: fields({ source, type: oneOf(...BYTES) }),
   memory: refused("memory"),

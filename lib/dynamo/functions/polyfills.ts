@@ -6,6 +6,7 @@
 
 import { defineOwn } from "../../base/own_builtins.ts";
 
+export { repeatMatch } from "../../base/last_match.ts";
 export * from "./iterator_polyfills.ts";
 export { quoted, revive, stringify } from "./json_polyfills.ts";
 export { newPromise, settlerOf, tryPromise } from "./promise_polyfills.ts";

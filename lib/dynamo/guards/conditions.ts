@@ -168,6 +168,10 @@ export class ConditionWriter {
         return `${this.helper("isGenerator")}(${reader.read(fact.source)})`;
       case "engineState":
         return `${this.helper("engineState")}(${reader.read(fact.source)}) === ${JSON.stringify(fact.state)}`;
+      case "cloneable":
+        return `${this.helper("isCloneable")}(${reader.read(fact.source)})`;
+      case "unboxed":
+        return `!${this.helper("isBoxed")}(${reader.read(fact.source)})`;
       case "unrevoked":
         return `${this.helper("isUnrevoked")}(${reader.read(fact.source)})`;
       case "extensible":

@@ -52,6 +52,10 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
       return "an element that cannot be replaced";
     case "proxy":
       return types.isProxy(value) ? "a proxy" : valueText(value);
+    case "cloneable":
+      return "an object that structuredClone refuses, or calls functions of";
+    case "unboxed":
+      return "a boxed primitive";
     case "unrevoked":
       return "a revoked proxy";
     case "extensible":

@@ -86,6 +86,10 @@ interface SourceFacts {
   generator: object;
   /** An object with this state of the engine's own, whatever it inherits from; null: an object of the program. */
   engineState: { state: EngineState | null };
+  /** An object that structuredClone copies, with all that it refers to. */
+  cloneable: object;
+  /** An object that is no boxed primitive, whatever it inherits from. */
+  unboxed: object;
   /** A proxy that is not revoked. */
   unrevoked: object;
   extensible: { present: boolean };
@@ -233,6 +237,10 @@ export function factText(fact: Fact): string {
       return `___is_generator(${sourceText(fact.source)})`;
     case "engineState":
       return `___engine_state(${sourceText(fact.source)}) === ${fact.state}`;
+    case "cloneable":
+      return `___is_cloneable(${sourceText(fact.source)})`;
+    case "unboxed":
+      return `!___is_boxed(${sourceText(fact.source)})`;
     case "unrevoked":
       return `!___is_revoked(${sourceText(fact.source)})`;
     case "extensible":

@@ -35,9 +35,11 @@ export const isArray: (value: unknown) => boolean = Array.isArray;
 export const isInteger = (value: unknown): boolean => hasNoFraction(value) && !is(value, -0);
 export const hasOwn: (object: object, key: PropertyKey) => boolean = Object.hasOwn;
 export const isProxy: (value: unknown) => boolean = types.isProxy;
+export const isBoxed: (value: unknown) => boolean = types.isBoxedPrimitive;
 /** Returns whether a value is a generator, async ones included. */
 export const isGenerator: (value: unknown) => boolean = types.isGeneratorObject;
 
+export { isCloneable } from "./cloneable.ts";
 export { engineState } from "./engine_state.ts";
 
 const textOfFunction = Function.prototype.toString;

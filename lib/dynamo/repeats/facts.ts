@@ -162,6 +162,8 @@ export function relyOnMoved(
     case "proxy":
     case "generator":
     case "engineState":
+    case "cloneable":
+    case "unboxed":
     case "unrevoked":
     case "bytes":
     case "memory":

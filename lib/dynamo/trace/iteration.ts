@@ -22,6 +22,7 @@ import {
   type Interpreter,
   PUSHED,
 } from "./interpreter.ts";
+import { matchLater } from "./later_calls.ts";
 import { findProperty } from "./objects.ts";
 import { builtinPrototype, elementAt, elementsOf, entriesOf, newArray, newObject } from "./contents.ts";
 import { isWithin, numbersObject } from "./memory.ts";
@@ -91,6 +92,7 @@ export function listIterator(
       index: 0,
       rest: null,
       done: false,
+      matches: null,
       isOfLoop: false,
       madeAt: m.steps,
     },
@@ -108,7 +110,8 @@ export function nextOfList(m: Interpreter, iterator: ObjectValue): Value | null 
   invariant(exotic.kind === "listIterator", "Expected an iterator over a list");
   if (exotic.done) return null;
   // It advances only now: if reading an item ends the graph, the program requests the same one after it
-  const item = itemAt(m, exotic);
+  const item = itemAt(m, exotic), match = exotic.matches?.[exotic.index];
+  if (match) matchLater(m, match);
   if (item === null) exotic.done = true;
   else exotic.index += isText(exotic.over) && item.kind === "constant" ? String(item.value).length : 1;
   return item;

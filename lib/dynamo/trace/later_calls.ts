@@ -4,6 +4,7 @@
  */
 import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
+import { type Match, patternOf, repeatMatch } from "../../base/last_match.ts";
 import { breakGraph } from "../break_reasons.ts";
 import {
   constant,
@@ -72,6 +73,22 @@ export function settle(m: Interpreter, request: CallRequest): Value {
   if (name?.kind === "constant" && name.value === "resolve") refuseThenable(m, value);
   callLater(m, "object", request);
   return UNDEFINED;
+}
+
+/** Repeats a match of a regular expression of the trace, of which programs can read as RegExp.$1 and so on. */
+export function matchLater(m: Interpreter, match: Match): void {
+  const callee = m.wrapper.known(repeatMatch, "the last match of a regular expression");
+  invariant(isCallable(callee), "Expected a function");
+  const args = [patternOf(match), match.at, match.text].map(constant);
+  callLater(m, "object", { callee, self: UNDEFINED, args });
+}
+
+/** The calls whose effects last: of the matches only the last one. */
+export function lastingCalls({ laterCalls }: Interpreter): ObjectValue[] {
+  const isMatch = ({ exotic }: ObjectValue) =>
+    exotic.kind === "called" && exotic.callee.kind === "object" && exotic.callee.real === repeatMatch;
+  const last = laterCalls.findLast(isMatch);
+  return laterCalls.filter((each) => each === last || !isMatch(each));
 }
 
 /** Returns whether a value is a promise of the engine's class without own methods; guarded. */

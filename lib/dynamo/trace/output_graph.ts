@@ -476,6 +476,8 @@ function keyOf(fact: Fact): string {
     case "engineState":
     case "bytes":
     case "madeBy":
+    case "cloneable":
+    case "unboxed":
     case "unrevoked":
     case "extensible":
     case "globalState":

@@ -4,6 +4,7 @@
  * unchanged until generated code replays the changes.
  */
 import type { DType } from "../../base/dtype.ts";
+import type { Match } from "../../base/last_match.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Node } from "../../graph/node.ts";
 import type { DeviceName } from "../../loops/device.ts";
@@ -434,6 +435,8 @@ export interface ListIteratorExotic {
   /** The entries of a Map or Set from `index` on; null if not yet asked for, or if the entries have been replaced. */
   rest: Iterator<Entry, undefined> | null;
   done: boolean;
+  /** For an iterator over matches: each becomes the last match when it is taken. */
+  matches: readonly Match[] | null;
   /** Whether only a loop holds it, and no variable or property of the program. */
   isOfLoop: boolean;
   /** The number of instructions up to the one that has it as its result: a builtin, or a call that returns it. */

@@ -4,6 +4,7 @@
  * engine.
  */
 import { breakGraph } from "../../break_reasons.ts";
+import { isCloneable } from "../../guards/cloneable.ts";
 import { dataSlot, HOLE, isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import { builtinPrototype, entriesOf, newArray, newObject, putEntry, settledElements } from "../contents.ts";
 import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
@@ -13,7 +14,13 @@ import { newMap, newSet } from "./collections.ts";
 import { timeOfDate } from "./dates.ts";
 import type { ModelTable } from "./table.ts";
 
-type Clones = Map<ObjectValue, ObjectValue>;
+/** Clones of one call. */
+interface Clones {
+  /** Copies, by what they are copies of. */
+  readonly made: Map<ObjectValue, ObjectValue>;
+  /** Whether the object under way is part of one that is known to be data. */
+  isKnown: boolean;
+}
 
 const refuse = (what: string): never => breakGraph("builtin", `structuredClone of ${what}`);
 
@@ -22,19 +29,20 @@ function clone(m: Interpreter, value: Value, clones: Clones): Value {
   if (value.kind === "constant" && typeof value.value === "symbol") return refuse("a symbol");
   if (value.kind === "constant" || value.kind === "number" || value.kind === "item") return value;
   if (value.kind !== "object") return refuse("a tensor");
-  const found = m.output.keys.find(clones, value);
+  const found = m.output.keys.find(clones.made, value);
   if (found) return found;
   const isFunction: boolean = isCallable(value);
   if (isFunction) return refuse("a function");
   const { exotic } = value, time = timeOfDate(m, value);
   const begin = (made: ObjectValue): ObjectValue => {
-    m.output.keys.put(clones, value, made);
+    m.output.keys.put(clones.made, value, made);
     return made;
   };
   if (time) {
     const prototype = builtinPrototype(m, Date.prototype, "Date");
     return begin(new ObjectValue({ kind: "date", time }, prototype, null, null));
   }
+  if (exotic.kind !== "plain") clones.isKnown = false;
   switch (exotic.kind) {
     case "array":
       return cloneArray(m, value, begin(newArray(m, [])), clones);
@@ -84,7 +92,15 @@ function cloneCollection(m: Interpreter, from: ObjectValue, made: ObjectValue, c
 }
 
 function cloneObject(m: Interpreter, from: ObjectValue, made: ObjectValue, clones: Clones): Value {
+  const { real, source } = from, { isKnown } = clones;
+  if (real && !isKnown) {
+    if (!isCloneable(real)) return refuse("an object of a class of the engine");
+    if (source) m.output.guard({ kind: "cloneable", source });
+  }
+  // What the trace has put there is something else
+  clones.isKnown = real !== null && from.slots.size === 0;
   for (const [key, value] of ownValues(m, from)) made.slots.set(key, dataSlot(clone(m, value, clones)));
+  clones.isKnown = isKnown;
   return made;
 }
 
@@ -102,7 +118,7 @@ function model(m: Interpreter, { args }: CallRequest): CallResult {
   const [value, options = UNDEFINED] = args;
   if (!value) return breakGraph("throws", "structuredClone of nothing");
   if (options.kind !== "constant" || options.value !== undefined) return refuse("transferred objects");
-  return clone(m, value, new Map());
+  return clone(m, value, { made: new Map(), isKnown: false });
 }
 
 /** Adds the model of structuredClone. */

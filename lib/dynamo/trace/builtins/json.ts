@@ -68,9 +68,15 @@ function plainData(m: Interpreter, given: Value, seen: Set<ObjectValue>): unknow
   if (isFunction) return undefined;
   const inside = new Set<ObjectValue>(seen).add(value);
   if (value.exotic.kind === "array") return allElements(m, value).map((each) => plainData(m, each, inside));
+  relyOnUnboxed(m, value);
   return Object.fromEntries(
     enumerableKeys(m, value).map((key) => [key, plainData(m, property(key), inside)]),
   );
+}
+
+/** Relies on an object of the program being no boxed primitive, which may inherit from anything. */
+function relyOnUnboxed(m: Interpreter, { source }: ObjectValue): void {
+  if (source && source.kind !== "known") m.output.guard({ kind: "unboxed", source });
 }
 
 /** Returns whether nothing but numbers and truth values is in a list of elements, and no prototype has a `toJSON`. */
@@ -195,9 +201,12 @@ export function addJson(table: ModelTable): void {
         ? breakGraph("builtin", "JSON of an object without prototype")
         : NULL,
   );
-  table.call(unboxed, (_m, { args: [value = UNDEFINED] }) => {
-    const isOther = value.kind === "object" && value.exotic.kind === "opaque" && !value.exotic.proxy;
-    return isOther ? breakGraph("opaqueObject", value.exotic.what) : value;
+  table.call(unboxed, (m, { args: [value = UNDEFINED] }) => {
+    if (value.kind !== "object") return value;
+    const { exotic } = value;
+    if (exotic.kind === "opaque" && !exotic.proxy) return breakGraph("opaqueObject", exotic.what);
+    if (exotic.kind === "plain") relyOnUnboxed(m, value);
+    return value;
   });
   table.call(refuseCircle, () => breakGraph("throws", "Converting circular structure to JSON"));
 }

@@ -4,6 +4,7 @@
  * not change it.
  */
 import { types } from "node:util";
+import { type Match, searching } from "../../../base/last_match.ts";
 import { isReplaced } from "../../../base/own_builtins.ts";
 import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
 import { propertySource } from "../../source.ts";
@@ -19,6 +20,7 @@ import {
 import { builtinPrototype, newArray, newObject } from "../contents.ts";
 import { type CallRequest, type CallResult, type Interpreter } from "../interpreter.ts";
 import { listIterator, OF_MATCHES } from "../iteration.ts";
+import { matchLater } from "../later_calls.ts";
 import { assignProperty } from "../property_writes.ts";
 import { fromPure, primitiveOf, textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
@@ -147,28 +149,41 @@ function matchValue(m: Interpreter, match: RegExpMatchArray): ObjectValue {
   return made;
 }
 
+function matchOf(match: RegExpExecArray): Match {
+  const [found, ...parts] = match, groups = parts.map((each) => each ?? "");
+  return { text: match.input, at: match.index, found, groups, last: groups.at(-1) ?? "" };
+}
+
+/** Searches, and notes its last match. */
+function found<T>(m: Interpreter, search: () => T): T {
+  const { result, match } = searching(search);
+  if (match) matchLater(m, match);
+  return result;
+}
+
 function execute(m: Interpreter, { self, args: [text = UNDEFINED] }: CallRequest): RegExpExecArray | null {
   const standIn = standInOf(m, self);
   if (!standIn) return breakGraph("builtin", "RegExp.prototype.exec of another object");
   if (standIn.regexp.hasIndices) return breakGraph("builtin", "a match with indices");
-  const result = standIn.regexp.exec(textArgument(m, text, "exec"));
+  const { regexp } = standIn, searched = textArgument(m, text, "exec");
+  const result = found(m, () => regexp.exec(searched));
   noteUse(m, standIn);
   return result;
 }
 
 /** Returns the arguments of a `replace` callback for each match, with the match's position. */
 function replacements(m: Interpreter, text: string, pattern: string | RegExp, all: boolean): ObjectValue {
-  const found: Value[] = [];
+  const list: Value[] = [];
   const note = (...given: unknown[]): string => {
     const hasGroups = typeof given.at(-1) === "object";
     const index = Number(given.at(hasGroups ? -3 : -2));
     const args = given.map((each) => fromPure(m, each) ?? breakGraph("builtin", "replace with named groups"));
-    found.push(newArray(m, [newArray(m, args), constant(index), constant(String(given[0]).length)]));
+    list.push(newArray(m, [newArray(m, args), constant(index), constant(String(given[0]).length)]));
     return "";
   };
   if (all) text.replaceAll(pattern, note);
   else text.replace(pattern, note);
-  return newArray(m, found);
+  return newArray(m, list);
 }
 
 function stringMethod(
@@ -185,7 +200,7 @@ function stringMethod(
   const [replacement] = rest;
   if ((name === "replace" || name === "replaceAll") && replacement && isCallable(replacement)) {
     const searched = standIn?.regexp ?? textArgument(m, first, name);
-    const matches = replacements(m, text, searched, name === "replaceAll");
+    const matches = found(m, () => replacements(m, text, searched, name === "replaceAll"));
     if (standIn) noteUse(m, standIn);
     return m.callInternal("replaceBy", { ...request, self: constant(text), args: [matches, replacement] });
   }
@@ -194,13 +209,15 @@ function stringMethod(
   const list = rest.map((value) => primitiveOf(m, value, name));
   let result: unknown;
   try {
-    result = Reflect.apply(fn, text, [pattern, ...list]);
+    result = found(m, () => Reflect.apply(fn, text, [pattern, ...list]));
   } catch (error) {
     return throwsAsPlain(error, name);
   }
   if (name === "matchAll") {
-    const matches = [...result as Iterable<RegExpExecArray>].map((match) => matchValue(m, match));
-    const made = listIterator(m, newArray(m, matches), "values", OF_MATCHES);
+    const matches = [...result as Iterable<RegExpExecArray>];
+    const list = newArray(m, matches.map((match) => matchValue(m, match)));
+    const made = listIterator(m, list, "values", OF_MATCHES);
+    if (made.exotic.kind === "listIterator") made.exotic.matches = matches.map(matchOf);
     made.onlyTraced = { step: m.steps - 1, cause: { kind: "builtin", detail: "String.prototype.matchAll" } };
     return made;
   }
@@ -228,13 +245,13 @@ export function addPatterns(table: ModelTable): void {
   });
   table.method(RegExp.prototype, "test", (m, request) => constant(execute(m, request) !== null));
   table.method(RegExp.prototype, "toString", (m, { self }) => {
-    const found = standInOf(m, self);
-    return found ? constant(String(found.regexp)) : breakGraph("builtin", "RegExp.prototype.toString");
+    const standIn = standInOf(m, self);
+    return standIn ? constant(String(standIn.regexp)) : breakGraph("builtin", "RegExp.prototype.toString");
   });
   for (const name of FLAGS) {
     table.getter(RegExp.prototype, name, (m, { self }) => {
-      const found = standInOf(m, self);
-      return found ? constant(found.regexp[name]) : breakGraph("builtin", `${name} of another object`);
+      const standIn = standInOf(m, self);
+      return standIn ? constant(standIn.regexp[name]) : breakGraph("builtin", `${name} of another object`);
     });
   }
   table.constructs(RegExp, (m, { args: [source = constant("(?:)"), flags = constant("")] }, prototype) => {

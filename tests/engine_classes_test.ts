@@ -1,0 +1,76 @@
+/**
+ * Objects of the engine's classes that inherit from Object.prototype: guards for plain objects tell them apart where
+ * the program's result depends on it.
+ */
+import { assertEquals } from "@std/assert";
+import { compile, type Tensor, tensor } from "../mod.ts";
+
+const MADE: readonly (() => object)[] = [
+  () => new Intl.NumberFormat("en"),
+  () => new Intl.Collator("en"),
+  () => new Intl.Segmenter("en").segment("ab"),
+  () => new WeakRef({}),
+  () => new WeakMap(),
+  () => new FinalizationRegistry(() => {}),
+  () => new DisposableStack(),
+  () => [1].values(),
+  () => [1].values().map(String),
+  () => Object(1n),
+  () => Object("text"),
+  () => new WebAssembly.Memory({ initial: 1 }),
+  () => Promise.resolve(),
+];
+
+const asPlain = (object: object): object => Object.setPrototypeOf(object, Object.prototype);
+
+/** What a call returns, or the name of its error. */
+function outcome(run: () => unknown): string {
+  try {
+    return Deno.inspect(run());
+  } catch (error) {
+    return error instanceof Error ? error.name : "?";
+  }
+}
+
+const USES: Readonly<Record<string, (object: object) => unknown>> = {
+  structuredClone: (object) => structuredClone(object),
+  "structuredClone of a part": (object) => structuredClone({ list: [object], map: new Map([[object, 1]]) }),
+  "JSON.stringify": (object) => JSON.stringify(object),
+  "JSON.stringify with a replacer": (object) => JSON.stringify([object], (_key, value: unknown) => value),
+  toString: (object) => `${object}`,
+};
+
+for (const [name, use] of Object.entries(USES)) {
+  Deno.test(`${name} of a plain object, and of one of the engine's classes that looks like it`, () => {
+    const program = (x: Tensor, object: object) => [x.shape, use(object)];
+    for (const make of MADE) {
+      const calls = [() => ({}), () => asPlain(make()), () => ({})];
+      for (const order of [calls, calls.slice(1)]) {
+        const compiled = compile(program, { backend: "eager" });
+        for (const argument of order) {
+          const found = outcome(() => compiled(tensor([1]), argument()));
+          assertEquals(found, outcome(() => program(tensor([1]), argument())));
+        }
+      }
+    }
+  });
+}
+
+Deno.test("comparing an object with data runs none of its getters", () => {
+  let asked = 0;
+  const compiled = compile((x: Tensor, object: object) => [x.add(1), structuredClone(object)], {
+    backend: "eager",
+  });
+  const x = tensor([1]), plain = { a: { b: 1 } };
+  const found = compiled(x, plain)[1];
+  assertEquals(found, plain);
+  const getter = {
+    a: {
+      get b() {
+        return ++asked;
+      },
+    },
+  };
+  const copy = compiled(x, getter)[1];
+  assertEquals([copy, asked], [{ a: { b: 1 } }, 1]);
+});
