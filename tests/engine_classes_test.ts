@@ -23,7 +23,7 @@ const MADE: readonly (() => object)[] = [
 
 const asPlain = (object: object): object => Object.setPrototypeOf(object, Object.prototype);
 
-/** What a call returns, or the name of its error. */
+/** Returns the result of a call, or the name of its error. */
 function outcome(run: () => unknown): string {
   try {
     return Deno.inspect(run());

@@ -25,11 +25,11 @@ export interface Match {
   readonly at: number;
   readonly found: string;
   readonly groups: readonly string[];
-  /** What the last group has matched, which may be none of the groups above. */
+  /** The text of the last group, which may be none of the groups above. */
   readonly last: string;
 }
 
-/** What programs can read of the last match, and the text that they may have set as its input. */
+/** The last match as programs can read it, with the text that they may have set as its input. */
 interface LastMatch extends Match {
   readonly input: string;
 }
