@@ -37,7 +37,7 @@ const USES: Readonly<Record<string, (object: object) => unknown>> = {
   "structuredClone of a part": (object) => structuredClone({ list: [object], map: new Map([[object, 1]]) }),
   "JSON.stringify": (object) => JSON.stringify(object),
   "JSON.stringify with a replacer": (object) => JSON.stringify([object], (_key, value: unknown) => value),
-  toString: (object) => `${object}`,
+  "a text": (object) => `${object}`,
 };
 
 for (const [name, use] of Object.entries(USES)) {

@@ -362,4 +362,15 @@ export const builtins: Corpus = {
       }
     }
   },
+  "lists of values that have no iterator"({ compile, see }) {
+    const made = (source: unknown, callback: (each: unknown, at: number) => unknown) =>
+      errors(() => Array.from(loose(source), callback), () => Array.from(loose(source)));
+    const values: unknown[] = [5, true, 1n, Symbol("s"), null, undefined, "ab", () => 1, (a: unknown) => a];
+    values.push({ length: 1 }, new Date(0), /a/, new WeakMap(), new Set([2]));
+    for (const value of values) {
+      const f = compile((x: Tensor, n: number) => [x.mul(n), made(value, (each, at) => [each, at])]);
+      see(f(v(1), 2));
+      see(f(v(1), 3));
+    }
+  },
 };

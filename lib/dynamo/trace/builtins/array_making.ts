@@ -49,6 +49,12 @@ function isArrayLike(m: Interpreter, source: Value): source is ObjectValue {
     m.plainProperty(source, Symbol.iterator) === null;
 }
 
+/** Returns whether a value has an iterator; values without one are taken by index. */
+function isIterable(m: Interpreter, source: Value): boolean {
+  if (source.kind === "object") return m.plainProperty(source, Symbol.iterator) !== null;
+  return source.kind === "tensor" || (source.kind === "constant" && typeof source.value === "string");
+}
+
 /** The items of a list without an iterator; null for all other values. */
 export function itemsByIndex(m: Interpreter, source: Value): Value[] | null {
   if (!isArrayLike(m, source)) return null;
@@ -69,6 +75,9 @@ export function arrayFrom(m: Interpreter, request: CallRequest): CallResult {
     const known = callback && isList && isArray ? fromLength(m, source, callback) : null;
     if (known) return filled(list, known);
     if (callback) {
+      if (!isList && !isIterable(m, source)) {
+        return breakGraph("builtin", "Array.from of a value that is not iterable");
+      }
       const args = [list, callback, ...self ? [self] : []];
       return m.callInternal(isList ? "mapArrayLike" : "mapIterable", { ...request, self: source, args });
     }
