@@ -229,6 +229,17 @@ export function setTraceLimit(frames: number): number {
  * are no others. The text is made when it is read: many errors never are.
  */
 export function traceProgram(error: Error, { ownFrames = false } = {}): void {
+  const framesHere = traceHere();
+  const native = Object.getOwnPropertyDescriptor(error, "stack")?.get;
+  showStack(error, () => {
+    if (passesImports && native) Reflect.apply(native, error, []);
+    const shown = shownFrames(framesHere(), ownFrames || showsOwnFrames());
+    return [`${error.name}: ${error.message}`, ...shown].join("\n");
+  });
+}
+
+/** Captures the stack; its frames become text when the returned function is called. */
+function traceHere(): () => readonly string[] {
   const trace: { stack?: string } = {};
   const limit = setTraceLimit(DEEPEST_TRACE);
   try {
@@ -236,20 +247,48 @@ export function traceProgram(error: Error, { ownFrames = false } = {}): void {
   } finally {
     setTraceLimit(limit);
   }
-  const native = Object.getOwnPropertyDescriptor(error, "stack")?.get;
-  Object.defineProperty(error, "stack", {
+  return () => trace.stack?.split("\n").slice(1) ?? [];
+}
+
+/** Makes `stack` what a function returns, as long as the program does not assign it. Does nothing to frozen errors. */
+function showStack(error: Error, get: () => unknown): void {
+  Reflect.defineProperty(error, "stack", {
     configurable: true,
     enumerable: false,
-    get: () => {
-      if (passesImports && native) Reflect.apply(native, error, []);
-      const lines = trace.stack?.split("\n").slice(1) ?? [];
-      return [`${error.name}: ${error.message}`, ...shownFrames(lines, ownFrames || showsOwnFrames())].join(
-        "\n",
-      );
-    },
+    get,
     set: (value: unknown) => {
       Object.defineProperty(error, "stack", { configurable: true, enumerable: false, writable: true, value });
     },
+  });
+}
+
+const placedErrors = new WeakSet<Error>();
+
+/**
+ * Makes the stack of an error that leaves dyn show only the program's frames, as that of dyn's own errors does: the
+ * engine shows a few of the innermost frames, and dyn's take the places of those that called it. Must be called by the
+ * very function that the program has called.
+ */
+export function traceCallers(thrown: unknown): void {
+  if (!(thrown instanceof Error) || thrown instanceof DynError || placedErrors.has(thrown)) return;
+  const native = Reflect.getOwnPropertyDescriptor(thrown, "stack")?.get;
+  if (!native) return;
+  placedErrors.add(thrown);
+  const framesHere = traceHere(), { stackTraceLimit } = Error;
+  showStack(thrown, () => {
+    const stack: unknown = Reflect.apply(native, thrown, []);
+    if (typeof stack !== "string") return stack;
+    const lines = stack.split("\n"), first = lines.findIndex((line, n) => n > 0 && /^\s+at /.test(line));
+    const inside = lines.slice(first < 0 ? lines.length : first);
+    if (!inside.some(isOwnFrame)) return stack;
+    // Behind those of traceHere, of traceCallers and of the function that was called
+    const callers = framesHere().slice(3);
+    // The last of the error's frames may be some of the callers'
+    const common = inside.findIndex((_, n) => inside.slice(n).every((line, k) => line === callers[k]));
+    const all = [...common < 0 ? inside : inside.slice(0, common), ...callers];
+    return [...lines.slice(0, first), ...shownFrames(all, showsOwnFrames()).slice(0, stackTraceLimit)].join(
+      "\n",
+    );
   });
 }
 

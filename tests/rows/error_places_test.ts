@@ -102,6 +102,70 @@ Deno.test("errors after a break show the original's line, column and names", () 
   }
 });
 
+interface Given {
+  readonly most?: { readonly n: number };
+}
+
+class Refusal extends Error {}
+
+const former = new Error("of another place");
+
+/** Functions that end in an error that is not dyn's: the engine's, or the program's own. */
+const ENDING: Readonly<Record<string, (t: Tensor, given: Given) => unknown>> = {
+  first: (t, { most }) => t.mul(most!.n),
+  behind(t, { most }) {
+    const y = t.exp();
+    interrupt();
+    return y.mul(most!.n);
+  },
+  inside: (t, { most }) => [1, 2].map((k) => t.mul(k + most!.n)),
+  thrown(t) {
+    if (t.shape[0] === 3) throw new Refusal("three");
+    return t;
+  },
+  caused(t, { most }) {
+    try {
+      return t.mul(most!.n);
+    } catch (cause) {
+      throw new Refusal("an outer one", { cause });
+    }
+  },
+  deep: (t, given) => descend(t, given, 12),
+  former() {
+    throw former;
+  },
+  other() {
+    throw "a text";
+  },
+  async awaited(t, { most }) {
+    await null;
+    return t.mul(most!.n);
+  },
+};
+
+function descend(t: Tensor, given: Given, levels: number): unknown {
+  return levels > 0 ? descend(t, given, levels - 1) : t.mul(given.most!.n);
+}
+
+Deno.test("errors that are not dyn's show the program's frames and its callers, as if nothing were compiled", async () => {
+  const stackOf = async (f: (t: Tensor, given: Given) => unknown) => {
+    try {
+      await f(x(), {});
+      return "none";
+    } catch (thrown) {
+      // Those of the runtime, which runs the tests, are shown for none
+      return thrown instanceof Error
+        ? thrown.stack?.split("\n").filter((line) => !line.includes("(ext:"))
+        : thrown;
+    }
+  };
+  for (const [name, f] of Object.entries(ENDING)) {
+    const compiled = compile(f, { backend: "eager" }), stacks: unknown[] = [];
+    for (const each of [f, compiled, compiled]) stacks.push(await stackOf(each));
+    assertEquals(stacks, Array(3).fill(stacks[0]), name);
+  }
+});
+
 Deno.test("config.verbose shows dyn's own frames after the program's", () => {
   const stackOf = (verbose: boolean) =>
     config.patch({ verbose }, () => {

@@ -5,6 +5,7 @@
 import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
 import { config } from "../../base/config.ts";
+import { traceCallers } from "../../base/errors.ts";
 import { functionTitle } from "../../base/compile_times.ts";
 import { observed } from "../../base/observation.ts";
 import type { GraphBackend } from "../../graph/backend.ts";
@@ -99,24 +100,32 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
       ? recorded()
       : observed.by.span("compiled", functionTitle({ name, place: place() }), recorded);
   };
-  const callable = function (this: unknown, ...args: unknown[]): unknown {
+  const call = (self: unknown, args: readonly unknown[]): unknown => {
     const stance = currentStance();
-    if (stance === "force_eager" || modes.top?.opByOp) return apply(fn, this, args);
+    if (stance === "force_eager" || modes.top?.opByOp) return apply(fn, self, args);
     if (!program.called) {
       program.called = true;
       if (stance === "eager_then_compile") {
         root.observe(args);
-        return apply(fn, this, args);
+        return apply(fn, self, args);
       }
       if (stance === "aot_eager_then_compile") {
-        return withBackend("aot_eager", () => root.call(this, args));
+        return withBackend("aot_eager", () => root.call(self, args));
       }
     }
     const { budget } = program;
     if (budget.isSpent && !budget.hasTensors && root.entries.length > 0) forgetEntries(program, root);
     return fasterWay === null
-      ? serve(this, args)
-      : fasterWay.serve({ compiled: () => serve(this, args), plain: () => apply(fn, this, args) });
+      ? serve(self, args)
+      : fasterWay.serve({ compiled: () => serve(self, args), plain: () => apply(fn, self, args) });
+  };
+  const callable = function (this: unknown, ...args: unknown[]): unknown {
+    try {
+      return call(this, args);
+    } catch (error) {
+      traceCallers(error);
+      throw error;
+    }
   };
   defineOwn(callable, "name", { value: fn.name, configurable: true });
   defineOwn(callable, "length", { value: fn.length, configurable: true });

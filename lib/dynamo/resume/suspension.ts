@@ -2,6 +2,7 @@
  * Runs async functions and generators in pieces. Invariant: each wait is one of the language's own, in a function of
  * the same kind, so that microtasks run in the program's order.
  */
+import { traceCallers } from "../../base/errors.ts";
 import { apply } from "../../base/own_builtins.ts";
 import { promised, rejected } from "../bytecode/iteration.ts";
 import { runtime } from "../bytecode/runtime.ts";
@@ -288,12 +289,28 @@ export function waitsOf(rest: Generator<Wait, unknown, unknown>): unknown {
     if (result.done) return result.value;
     const [kind, value, noticesReturn] = result.value;
     return new Waiting(kind, value, {
-      next: (given) => after(apply(next, rest, [given])),
-      throw: (error) => after(apply(throwInto, rest, [error])),
-      return: noticesReturn ? (given) => after(apply(end, rest, [given])) : null,
+      next: (given) => after(advance(next, rest, [given])),
+      throw: (error) => after(advance(throwInto, rest, [error])),
+      return: noticesReturn ? (given) => after(advance(end, rest, [given])) : null,
     });
   };
-  return after(apply(next, rest, []));
+  return after(advance(next, rest, []));
+}
+
+type Rest = Generator<Wait, unknown, unknown>;
+
+/** Runs the rest of a function to its next wait, or to its end, by a method of generators. */
+function advance<A extends readonly unknown[]>(
+  method: (this: Rest, ...args: A) => IteratorResult<Wait, unknown>,
+  rest: Rest,
+  args: A,
+): IteratorResult<Wait, unknown> {
+  try {
+    return apply(method, rest, args);
+  } catch (error) {
+    traceCallers(error);
+    throw error;
+  }
 }
 
 function raise(error: unknown): never {
