@@ -2,7 +2,7 @@
  * Compiles the classes of eager calls in the same way as graphs. Imported for its effect. Invariant: eager execution
  * appears in no count and no record of compiled graphs.
  */
-import { CUT_LENGTHS, sumLengths } from "../lib/codegen/blocked_sums.ts";
+import { cutLimits } from "../lib/codegen/blocked_sums.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import { withSizeArguments } from "../lib/loops/size_arguments.ts";
 import { findTarget } from "../lib/ops/table.ts";
@@ -14,10 +14,9 @@ installGraphPrograms((graph, { name, ownResults }) => {
     signature: { ownResults },
     silent: true,
   });
-  const lengths = sumLengths(compiled.program);
   return {
     ...compiled,
     ...withSizeArguments(compiled.program),
-    limits: lengths.flatMap((size) => CUT_LENGTHS.map((limit) => ({ size, limit }))),
+    limits: cutLimits(compiled.program),
   };
 });

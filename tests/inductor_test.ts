@@ -214,13 +214,12 @@ Deno.test("a sum over rows walks columns in lanes; a long one is cut into parts"
   assertStringIncludes(printProgram(long.program), "parallel vector i1 < 72:\n        reduction i2 < 64:");
 });
 
-Deno.test("a whole sum and a whole argmax are cut into parts of fixed number", () => {
+Deno.test("a whole argmax is cut into parts of fixed number; a whole sum is one loop, which code generation cuts", () => {
   const { program, metrics } = check([[256, 256]], (o, xs) => [o.argmax(input(xs, 0))]);
   assertEquals(metrics.kernels, 2);
   assertStringIncludes(printProgram(program), "v2 argmax= v0 at v1: int64\n    b1[0] = v2");
-  // A sum of 65536 float32 is better in parts than in a row, so the bound is that of the reference
   const sum = check([[256, 256]], (o, xs) => [o.sum(input(xs, 0))], 1e-4);
-  assertEquals(sum.metrics.kernels, 2);
+  assertEquals(sum.metrics.kernels, 1);
 });
 
 Deno.test("reshapes of a contiguous tensor are one flat loop", () => {

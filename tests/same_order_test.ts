@@ -1,14 +1,23 @@
 /**
  * Compiled functions add in the order of eager calls: reductions over one dimension and several, of dense, transposed,
  * strided and expanded tensors, small and large, alone and next to each other, and means of windows, whichever sizes
- * eager calls had before. The numbers give other bits in any other order. The seed of a run selects the cases.
+ * eager calls had before. The numbers give other bits in any other order. So do sums of intermediate values, with
+ * whatever they are fused: random programs and their gradients. The seed of a run selects the cases.
  */
 import { assert, assertEquals } from "@std/assert";
 import { config } from "../lib/base/config.ts";
-import { compile, nn, noGrad, type Tensor, tensor } from "../mod.ts";
+import { compile, type CompileOptions, compiler, nn, noGrad, type Tensor, tensor } from "../mod.ts";
+import {
+  type BitProgram,
+  bitsOf,
+  drawProgram,
+  functionOf,
+  operandsOf,
+  textOf,
+} from "./support/bit_programs.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { orderedNumbers } from "./support/special_numbers.ts";
-import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
+import { randomNumbers, sampleBySeed, TAKES_ALL, testSeed } from "./support/sampling.ts";
 
 const { functional: F } = nn;
 
@@ -125,5 +134,95 @@ Deno.test({
   ignore: SKIP_NATIVE,
   fn() {
     assertEquals(noGrad(() => differences(sampleBySeed(CASES, 8), "wait")), []);
+  },
+});
+
+/** Sums whose order was that of what they are fused with, or depended on whether their sizes were known. */
+const LONG_SUMS: Readonly<Record<string, readonly [make: () => Tensor, of: (x: Tensor) => Tensor]>> = {
+  "all elements": [() => dense([70_000]), (x) => x.sum()],
+  "long rows": [() => dense([3, 40_000]), (x) => x.sum(1)],
+  columns: [() => dense([1000, 64]), (x) => x.sum(0)],
+  "columns that are not whole blocks": [() => dense([4001, 20]), (x) => x.sum(0)],
+  "columns of batches": [() => dense([20, 130, 32]), (x) => x.sum([0, 1])],
+  "columns of intermediate values": [() => dense([1000, 40]), (x) => x.tanh().mul(x).sum(0)],
+  "a broadcast difference": [() => dense([300, 257]), (x) => x.sub(x.mean(0)).pow(2).mean()],
+  "a mean and a variance, in part": [
+    () => dense([300, 701]).to("float64").slice(1, 0, 650),
+    (x) => x.sub(x.mean()).pow(2).sum(),
+  ],
+  "a mean and a variance of float64": [
+    () => dense([100_000]).to("float64"),
+    (x) => x.sub(x.mean()).pow(2).sum(),
+  ],
+  "a product": [() => dense([50_000]).tanh().mul(0.01).add(1), (x) => x.prod(0)],
+  "transposed intermediate values": [() => dense([300, 200]), (x) => x.t().exp().add(x.t()).sum(0)],
+  "a norm of groups": [() => dense([4, 8, 9, 11]), (x) => nn.functional.groupNorm(x.relu(), 2)],
+  "a norm of transposed rows": [() => dense([64, 32]).t(), (x) => nn.functional.layerNorm(x, [64])],
+};
+
+Deno.test("long sums, and sums of intermediate values, have the bits of eager calls", () => {
+  const found = noGrad(() =>
+    sampleBySeed(Object.entries(LONG_SUMS), 6).flatMap(([label, [make, of]]) => {
+      const x = make(), wanted = elementsOf(of(x));
+      return [undefined, true].flatMap((dynamic) => {
+        compiler.reset();
+        const options: CompileOptions = { fullgraph: true, ...dynamic === undefined ? {} : { dynamic } };
+        const got = elementsOf(config.patch({ inductor: { tier: "wasm" } }, () => compile(of, options)(x)));
+        const at = wanted.findIndex((item, k) => !Object.is(item, got[k]));
+        return at < 0 ? [] : [`${label}: element ${at} is ${got[at]}, eagerly ${wanted[at]}`];
+      });
+    })
+  );
+  assertEquals(found, []);
+});
+
+/** The ways in which programs run beside eager calls. */
+const WAYS: Readonly<Record<string, { readonly tier: "wasm" | "wait"; readonly options: CompileOptions }>> = {
+  "op by op": { tier: "wasm", options: { backend: "aot_eager" } },
+  WebAssembly: { tier: "wasm", options: {} },
+  "WebAssembly of any sizes": { tier: "wasm", options: { dynamic: true } },
+  "C++": { tier: "wait", options: {} },
+};
+
+/** The first difference of a program between an eager and a compiled run. */
+function differenceOf(program: BitProgram, way: string): string[] {
+  const { tier, options } = WAYS[way] ?? {}, plain = functionOf(program), operands = operandsOf(program);
+  const wanted = bitsOf(operands, plain(...operands));
+  compiler.reset();
+  const found = config.patch(
+    { inductor: { tier: tier ?? "wasm" } },
+    () => bitsOf(operands, compile(plain, options)(...operands)),
+  );
+  for (const [r, each] of wanted.entries()) {
+    const at = each.findIndex((item, k) => !Object.is(item, found[r]?.[k]));
+    if (at < 0) continue;
+    const place = `result ${r}, element ${at - 2} is ${found[r]?.[at]}, eagerly ${each[at]}`;
+    return [`${way}: ${place}, of ${textOf(program)}`];
+  }
+  return [];
+}
+
+/** Programs of a run; DYN_BIT_PROGRAMS asks for more. */
+const PROGRAMS = Number(Deno.env.get("DYN_BIT_PROGRAMS") ?? (TAKES_ALL ? 400 : 12));
+
+Deno.test("random programs and their gradients have the bits of eager calls", () => {
+  const ways = ["WebAssembly", "WebAssembly of any sizes", "op by op"];
+  const found = Array.from(
+    { length: PROGRAMS },
+    (_, k) => differenceOf(drawProgram(testSeed() + k), ways[k % ways.length] ?? ""),
+  );
+  assertEquals(found.flat(), []);
+});
+
+Deno.test({
+  name: "random programs have the bits of eager calls in C++",
+  ignore: SKIP_NATIVE,
+  fn() {
+    const count = Math.ceil(PROGRAMS / 6);
+    const found = Array.from(
+      { length: count },
+      (_, k) => differenceOf(drawProgram(testSeed() + 1000 + k), "C++"),
+    );
+    assertEquals(found.flat(), []);
   },
 });

@@ -1,12 +1,20 @@
 /**
- * Cuts long float32 sums into blocks: a loop that adds up many elements becomes loops over blocks of them, so that
- * few terms are added to one accumulator and the error stays that of a few hundred additions. Invariant: the cuts
- * follow from the sizes of the loop alone, so that every printer that runs this pass adds in the same order. Printers
- * that accumulate in float64 do not need it.
+ * Cuts long sums and products of floats into blocks: a loop that adds up many elements becomes loops over blocks of
+ * them, so that few terms are added to one accumulator and the error stays that of a few hundred additions, and so
+ * that threads can divide the blocks. Invariant: the cuts follow from the sizes of the loops of the sum alone, so that
+ * every printer that runs this pass adds in the same order, whatever else a kernel computes.
  */
+import { isFloat } from "../base/dtype.ts";
 import { hintOf } from "../sym/decide.ts";
-import type { Dim } from "../sym/expr.ts";
-import type { Loop, Program, Reduction, Statement, ValueId } from "../loops/ir.ts";
+import { type Dim, floorDiv, mul } from "../sym/expr.ts";
+import {
+  isPosition,
+  type Loop,
+  type Program,
+  type Reduction,
+  type Statement,
+  type ValueId,
+} from "../loops/ir.ts";
 import { mapStatements } from "../loops/map_statements.ts";
 import { loopOver } from "../loops/nest.ts";
 import { allOf } from "../loops/uses.ts";
@@ -22,8 +30,11 @@ const GROUP = 32;
 /** Number of groups that are added directly; threads divide them. */
 const MANY = 1024;
 
+/** Elements of a part of a sum over several dimensions, which threads divide. */
+export const CHUNK = GROUP * BLOCK;
+
 /** Sums between two of these lengths are cut alike. */
-export const CUT_LENGTHS: readonly number[] = [
+const CUT_LENGTHS: readonly number[] = [
   LONG,
   GROUP * BLOCK,
   ...[1, 2, 3].map((groups) => MANY * GROUP ** groups * BLOCK),
@@ -32,19 +43,49 @@ export const CUT_LENGTHS: readonly number[] = [
 /** The statements with long sums cut. */
 export function blockedSums(body: readonly Statement[]): readonly Statement[] {
   let next = nextId(body);
-  return mapStatements(body, (s) => s.kind === "loop" && isLongSum(s) ? inBlocks(s, () => next++) : s);
+  const fresh = () => next++;
+  return mapStatements(body, (s) => {
+    if (s.kind !== "loop" || !addsFloats(s)) return s;
+    if (lengthOf(s.axis.size) > LONG) return inBlocks(s, fresh);
+    const part = partOf(s);
+    return part === undefined ? s : split(s, [part], fresh);
+  });
 }
 
-/**
- * The sizes on whose lengths this pass depends. A program that serves several sizes has to keep those longer than
- * `LONG` apart from the others.
- */
-export function sumLengths({ kernels }: Pick<Program, "kernels">): Dim[] {
-  const found = new Set<Dim>();
+/** A size that decides where this pass cuts, and the largest value for which it cuts as for smaller ones. */
+interface CutLimit {
+  readonly size: Dim;
+  readonly limit: number;
+}
+
+/** The limits that a program for several sizes has to keep apart. */
+export function cutLimits({ kernels }: Pick<Program, "kernels">): CutLimit[] {
+  const lengths = new Set<Dim>(), totals = new Set<Dim>();
   for (const s of allOf(kernels.flatMap((kernel) => kernel.kind === "loops" ? kernel.body : []))) {
-    if (s.kind === "loop" && s.order === "reduction" && lengthOf(s.axis.size) > 0) found.add(s.axis.size);
+    if (s.kind !== "loop" || s.order !== "reduction" || lengthOf(s.axis.size) === 0) continue;
+    lengths.add(s.axis.size);
+    const within = elementsIn(s);
+    if (within !== 1) totals.add(mul(s.axis.size, within));
   }
-  return [...found].filter((size) => typeof size !== "number");
+  const symbolic = (sizes: ReadonlySet<Dim>) => [...sizes].filter((size) => typeof size !== "number");
+  return [
+    ...symbolic(lengths).flatMap((size) => CUT_LENGTHS.map((limit) => ({ size, limit }))),
+    ...symbolic(totals).map((size) => ({ size, limit: CHUNK })),
+  ];
+}
+
+/** Iterations of a part of a loop around loops that add, if together they are long. */
+function partOf(loop: Loop): Dim | undefined {
+  const within = elementsIn(loop), { size } = loop.axis;
+  if (within === 1 || lengthOf(mul(size, within)) <= CHUNK || lengthOf(within) > CHUNK / 2) return undefined;
+  return floorDiv(CHUNK, within);
+}
+
+/** Elements that one iteration of a loop adds up; 1 if their number varies. */
+function elementsIn({ body }: Loop): Dim {
+  const [inner, ...others] = body.filter((s) => s.kind === "loop" && s.order === "reduction");
+  if (inner?.kind !== "loop" || others.length > 0 || !isFixed(inner.axis.size)) return 1;
+  return mul(inner.axis.size, elementsIn(inner));
 }
 
 /** Returns the number of iterations of a loop in the traced call; 0 if it varies within a call. */
@@ -53,10 +94,10 @@ function lengthOf(size: Dim): number {
   return isFixed(size) ? hintOf(size) : 0;
 }
 
-function isLongSum({ order, carried, reductions, axis }: Loop): boolean {
-  if (order !== "reduction" || carried.length > 0 || lengthOf(axis.size) <= LONG) return false;
-  if (reductions.some((r) => r.op === "argmax" || r.op === "argmin")) return false;
-  return reductions.some((r) => r.op === "sum" && r.dtype === "float32");
+function addsFloats({ order, carried, reductions }: Loop): boolean {
+  if (order !== "reduction" || carried.length > 0) return false;
+  if (reductions.some((r) => isPosition(r.op))) return false;
+  return reductions.some((r) => (r.op === "sum" || r.op === "prod") && isFloat(r.dtype));
 }
 
 /** A loop as loops over its blocks, and over groups of blocks if there are many. */
@@ -67,7 +108,7 @@ function inBlocks(loop: Loop, fresh: () => ValueId): Loop {
 }
 
 /** Nests loops over parts of decreasing length, and a loop over the elements of the smallest. */
-function split(loop: Loop, [part, ...smaller]: readonly number[], fresh: () => ValueId): Loop {
+function split(loop: Loop, [part, ...smaller]: readonly Dim[], fresh: () => ValueId): Loop {
   if (part === undefined) return loop;
   const { reductions } = loop, { axis, part: block } = stripMine(loop, part);
   const partial = reductions.map((r): Reduction => ({ ...r, id: fresh() }));

@@ -4,14 +4,14 @@
  * depend on the number of threads.
  *
  * Full reductions are first split into chunks: one kernel stores the results of the chunks, and another combines them
- * in order. That comes after vector loops are chosen; the chunks follow from the sizes alone, so that every printer, on
- * any number of threads, combines in the same order.
+ * in order. That comes after long sums are cut, where they were cut, so that it changes no order of additions.
  */
 import { add, boundsOf, type Dim, floorDiv, max, mul, product } from "../sym/expr.ts";
 import { isPosition, type Loop, type LoopKernel, type Program, type Statement } from "../loops/ir.ts";
 import { cachedAnalysis, cachedRewrite } from "../loops/canonical_form.ts";
 import { SCALAR_OPS } from "../loops/scalar.ts";
 import { collides } from "../loops/uses.ts";
+import { CHUNK } from "./blocked_sums.ts";
 import { disjointSums } from "./disjoint_sums.ts";
 import { isFixed, lengthOf, stripMine } from "./strip_mining.ts";
 import { replaceKernels, replaceWithTemporaries } from "./kernels.ts";
@@ -94,9 +94,6 @@ function workOf(body: readonly Statement[]): Dim {
   }
   return total;
 }
-
-/** Elements of a chunk. */
-const CHUNK = 32768;
 
 /** Splits the full reductions of a program. */
 export function chunkedReductions(program: Program): Program {

@@ -7,7 +7,7 @@ import type { DType } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import type { Body, Element } from "../loops/body.ts";
 import type { Axis, BufferId, ExternOp, Program, ReductionOp, Rows, Statement } from "../loops/ir.ts";
-import { type BufferOperand, flatIndex, Recorder, type Value } from "../loops/record.ts";
+import { type BufferOperand, flatIndex, type Loader, Recorder, type Value } from "../loops/record.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
 import { add, type Dim, freeSymbols, mul, sub, symbol } from "../sym/expr.ts";
 import { weigh } from "./cost.ts";
@@ -77,6 +77,9 @@ export interface Access {
   readonly index: Dim | undefined;
 }
 
+/** The axes that run in lanes in the order in which sums of floats add: reduced ones, or those of the results. */
+export type Lanes = "inner" | "outer";
+
 /** One unit of scheduling. */
 export interface Computation {
   readonly id: number;
@@ -87,6 +90,8 @@ export interface Computation {
   readonly target: BufferOperand;
   readonly outer: readonly Axis[];
   readonly inner: readonly Axis[];
+  /** The axes that run in lanes, where the order of the inner axes is settled as well. */
+  readonly lanes?: Lanes | undefined;
   readonly reads: readonly Access[];
   readonly writes: readonly Access[];
   /** All index expressions, in addition to those of reads and writes, that its statements mention. */
@@ -111,17 +116,20 @@ interface ComputationOptions {
   readonly label: Label;
   /** A buffer that must be written before it runs, although it does not read the buffer. */
   readonly after?: BufferId;
+  readonly lanes?: Lanes | undefined;
+  /** Records reads of operands. */
+  readonly loader?: Loader;
 }
 
 /** Makes a computation: runs its work once on fresh axes to find what it reads. */
 export function makeComputation(given: Work, options: ComputationOptions): Computation {
   const trivial = given.kind === "reduction" && options.over.every((size) => size === 1);
   const work = trivial ? unreduced(given, options.over) : given;
-  const { target, sizes, label, id, order, after } = options;
+  const { target, sizes, label, id, order, after, lanes } = options;
   const over = trivial ? [] : options.over;
   const outer = sizes.map((size, d) => newAxis(size, `i${d}`));
   const inner = over.map((size, d) => newAxis(size, `r${d}`));
-  const common = { id, order, target, outer, inner, indices: [], labels: [label], weight: 0 };
+  const common = { id, order, target, outer, inner, lanes, indices: [], labels: [label], weight: 0 };
   if (work.kind === "extern") {
     return {
       ...common,
@@ -145,7 +153,7 @@ export function makeComputation(given: Work, options: ComputationOptions): Compu
     return { ...common, work, reads, writes };
   }
   const labels = new Set<Label>([label]), inlined = (tensor: LazyTensor) => labels.add(tensor.label);
-  const recorder = new Recorder(makeLoader(inlined));
+  const recorder = new Recorder(options.loader ?? makeLoader(inlined));
   const index = outer.map((a): Dim => a.symbol), reduced = inner.map((a): Dim => a.symbol);
   const writes: Access[] = [];
   switch (work.kind) {

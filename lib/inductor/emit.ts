@@ -9,13 +9,12 @@ import { mapStatements } from "../loops/map_statements.ts";
 import { loopOver } from "../loops/nest.ts";
 import { type BufferOperand, flatIndex, Recorder, type Value, ValueIds } from "../loops/record.ts";
 import type { Dim } from "../sym/expr.ts";
-import { cutAxes, joinAxes, replaceIn, type Replacement } from "./axes.ts";
+import { arrange, indexOf, type InnerLoops, NONE } from "./arrange.ts";
+import type { Replacement } from "./axes.ts";
 import { type Computation, contribution } from "./computation.ts";
-import { isSettledEqual } from "../sym/decide.ts";
 import { removeDead } from "../loops/dead_code.ts";
-import { addsFloats } from "./first_found.ts";
-import { type Group, type Member, rebased } from "./group.ts";
-import { chooseOrder, type Tiling } from "./loop_order.ts";
+import type { Group, Member } from "./group.ts";
+import type { Tiling } from "./loop_order.ts";
 import { kernelOfRows, regionKernels } from "./region_kernels.ts";
 import { scanKernel, scatterKernel } from "./single_kernels.ts";
 import { inline, isLazy, makeLoader, resultValue, storedForm } from "./tensors.ts";
@@ -57,40 +56,11 @@ function emitOne(
     );
     return { kind: "loops", name, origins, body: placed(body, placement) };
   }
-  const { order, outer, inner, replacement } = arrange(group, tiling);
-  const recorder = new Recorder(groupLoader(group.members, placement, replacement), new ValueIds());
-  new Emission(group, {
-    recorder,
-    placement,
-    replacement,
-    inner: inner.axes,
-    vectorInner: order.vector === "inner",
-  })
-    .run();
-  const body = nest(outer.axes, recorder.statements, order.vector === "outer");
+  const { outer, vector, replacement, innerOf } = arrange(group, tiling), loops: Loops = { replacement };
+  const recorder = new Recorder(groupLoader(group.members, placement, loops), new ValueIds());
+  new Emission(group, { recorder, placement, loops, innerOf, vectorInner: vector === "inner" }).run();
+  const body = nest(outer, recorder.statements, vector === "outer");
   return { kind: "loops", name, origins, body: placed(removeDead(body), placement) };
-}
-
-/** Cuts, orders, tiles and joins a group's axes; `replacement` expresses all of them in terms of the loops. */
-function arrange(group: Group, tiling: Tiling) {
-  const cutOuter = cutAxes(group.outer, indicesOf(group.members, NONE));
-  const cutInner = cutAxes(group.inner, indicesOf(group.members, cutOuter.replacement));
-  const cut = then(cutOuter.replacement, cutInner.replacement);
-  const members = group.members.map((member) => rebased(member, cut));
-  const order = chooseOrder({ ...group, members, outer: cutOuter.axes, inner: cutInner.axes }, tiling);
-  const outer = joinAxes(order.outer, indicesOf(members, order.tiles));
-  const before = then(order.tiles, outer.replacement);
-  // Sums over joined axes have no partial sums
-  const areEqual = members.some(addsFloats) ? isSettledEqual : undefined;
-  const inner = joinAxes(order.inner, indicesOf(members, before), areEqual);
-  return { order, outer, inner, replacement: then(cut, then(before, inner.replacement)) };
-}
-
-const NONE: Replacement = new Map();
-
-/** Composes two replacements. */
-function then(first: Replacement, second: Replacement): Replacement {
-  return new Map([...second, ...[...first].map(([symbol, d]) => [symbol, replaceIn(d, second)] as const)]);
 }
 
 /** Parallel loops around statements, the last one vectorised if requested. */
@@ -120,9 +90,11 @@ function externKernel(group: Group, computation: Computation, placement: Placeme
   };
   const rest = group.members.slice(1);
   if (rest.length === 0) return kernel;
-  const recorder = new Recorder(groupLoader(rest, placement, NONE), new ValueIds());
-  const options = { recorder, placement, replacement: NONE, inner: [], vectorInner: false };
-  new Emission({ ...group, members: rest }, options).run();
+  const loops: Loops = { replacement: NONE };
+  const recorder = new Recorder(groupLoader(rest, placement, loops), new ValueIds());
+  const innerOf = () => ({ axes: [], replacement: NONE });
+  new Emission({ ...group, members: rest }, { recorder, placement, loops, innerOf, vectorInner: false })
+    .run();
   const body = placed(removeDead(nest(group.outer, recorder.statements, true)), placement);
   const epilogue: LoopKernel = {
     kind: "loops",
@@ -141,7 +113,7 @@ function externKernel(group: Group, computation: Computation, placement: Placeme
 function groupLoader(
   members: readonly Member[],
   placement: Placement,
-  replacement: Replacement,
+  loops: Loops,
 ): ReturnType<typeof makeLoader> {
   const load = makeLoader();
   const writers = new Map<BufferId, Member>();
@@ -153,7 +125,7 @@ function groupLoader(
       return load(recorder, operand, index);
     }
     const { work, target } = writer.computation;
-    const own = indexOf(writer, replacement).index, written = flatIndex(target, own);
+    const own = indexOf(writer, loops.replacement).index, written = flatIndex(target, own);
     if (written !== flatIndex(stored, index)) {
       if (isLazy(operand)) return inline(recorder, operand, index);
       if (!readsOwn(members, writer)) throw outOfScope(stored, index);
@@ -182,34 +154,17 @@ function outOfScope(stored: BufferOperand, index: readonly Dim[]): InternalError
   return new InternalError(`Expected the value of b${stored.buffer} in scope at ${flatIndex(stored, index)}`);
 }
 
-/** The member's own index lists in terms of the emitted loops. */
-function indexOf(
-  { computation, replacement }: Member,
-  loops: Replacement,
-): { index: Dim[]; reduced: Dim[] } {
-  const at = (axis: Axis) => replaceIn(replacement.get(axis.symbol) ?? axis.symbol, loops);
-  return { index: computation.outer.map(at), reduced: computation.inner.map(at) };
-}
-
-/** All index expressions of the members. */
-function indicesOf(members: readonly Member[], replacement: Replacement): Set<Dim> {
-  const found = new Set<Dim>();
-  for (const member of members) {
-    for (const { index } of [...member.reads, ...member.writes]) {
-      if (index !== undefined) found.add(replaceIn(index, replacement));
-    }
-    for (const index of member.computation.indices) {
-      found.add(replaceIn(replaceIn(index, member.replacement), replacement));
-    }
-  }
-  return found;
+/** The loops around what is being written: all axes of the group in terms of them. */
+interface Loops {
+  replacement: Replacement;
 }
 
 interface EmissionOptions {
   readonly recorder: Recorder;
   readonly placement: Placement;
-  readonly replacement: Replacement;
-  readonly inner: readonly Axis[];
+  readonly loops: Loops;
+  /** The inner loops of members that run together. */
+  readonly innerOf: (members: readonly Member[]) => InnerLoops;
   readonly vectorInner: boolean;
 }
 
@@ -248,7 +203,7 @@ class Emission {
   }
 
   #indexOf(member: Member): { index: Dim[]; reduced: Dim[] } {
-    return indexOf(member, this.options.replacement);
+    return indexOf(member, this.options.loops.replacement);
   }
 
   #write(target: BufferOperand, index: readonly Dim[], value: Value): void {
@@ -260,7 +215,9 @@ class Emission {
   }
 
   #innerLoops(members: readonly Member[]): void {
-    const { recorder, inner, vectorInner } = this.options;
+    const { recorder, loops, innerOf, vectorInner } = this.options, around = loops.replacement;
+    const { axes: inner, replacement } = innerOf(members);
+    loops.replacement = replacement;
     const { statements, result } = recorder.nested(() => {
       const contributions: Contribution[] = [];
       const inOrder: Member[] = [];
@@ -284,6 +241,7 @@ class Emission {
       body = [loopOver(axis, body, { order, vector: vectorInner && d === inner.length - 1, reductions })];
       contributions = level.contributions;
     }
+    loops.replacement = around;
     for (const statement of body) recorder.push(statement);
     for (const { member, value, position } of contributions) {
       const { target } = member.computation;

@@ -2,13 +2,13 @@
  * Orders the inner axes of groups that search for the first of equal extremes: argmax and similar ops count positions
  * in this order. Invariant: another order would find another extreme.
  */
-import { isFloat } from "../base/dtype.ts";
 import { type Axis, isPosition } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { add, type Dim, mul } from "../sym/expr.ts";
 import { hintOf } from "../sym/decide.ts";
 import { replaceIn, type Replacement, rowMajor } from "./axes.ts";
 import type { Computation } from "./computation.ts";
+import { settledLanes, settledRuns } from "./settled_axes.ts";
 
 /** A computation, with its own axes in terms of the loops'. */
 interface Member {
@@ -21,15 +21,11 @@ export function findsFirst({ computation: { work } }: Member): boolean {
   return work.kind === "reduction" && isPosition(work.op);
 }
 
-/** Returns whether the order of elements changes the bits of a member's result. */
-export function addsFloats({ computation: { work } }: Member): boolean {
-  return work.kind === "reduction" && (work.op === "sum" || work.op === "prod") && isFloat(work.accumulator);
-}
-
 /** The inner axes in the order that members need, or unchanged if none needs one; undefined if the needs conflict. */
 export function orderedInner(
   { members, inner }: { readonly members: readonly Member[]; readonly inner: readonly Axis[] },
 ): readonly Axis[] | undefined {
+  if (settledLanes(members) !== undefined) return settledRuns({ members, inner })?.flat();
   let order = inner;
   const ordered = members.filter(findsFirst);
   for (const [k, member] of ordered.entries()) {

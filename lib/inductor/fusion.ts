@@ -10,7 +10,7 @@ import { hintOf } from "../sym/decide.ts";
 import { add, type Dim } from "../sym/expr.ts";
 import type { Computation } from "./computation.ts";
 import { areFusible, buffersOf, fuseGroups, type Group, groupOf, iterationsOf } from "./group.ts";
-import { comparison, isFasterFused } from "./loop_order.ts";
+import { isFasterFused } from "./loop_order.ts";
 import type { Storage } from "./tensors.ts";
 
 export interface FusionOptions {
@@ -240,13 +240,12 @@ class Scheduler {
 
   /** Returns whether fusing two groups pays off: separately, each could access adjacent elements. */
   #pays(group: Group, first: Entry, second: Entry): boolean {
-    const isAtMost = comparison(group);
-    if (group.kind !== "loops" || !isAtMost(SMALL, iterationsOf(group))) return true;
+    if (group.kind !== "loops" || hintOf(iterationsOf(group)) < SMALL) return true;
     let shared: Dim = 0;
     for (const buffer of first.buffers.keys()) {
       if (second.buffers.has(buffer)) shared = add(shared, this.storages[buffer]?.length ?? 0);
     }
-    return isFasterFused(group, [first.group, second.group], { shared, isAtMost });
+    return isFasterFused(group, [first.group, second.group], shared);
   }
 
   /** Returns whether `to` depends on `from` through a third group. */

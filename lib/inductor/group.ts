@@ -17,7 +17,8 @@ import {
   unify,
 } from "./axes.ts";
 import type { Access, Computation } from "./computation.ts";
-import { addsFloats, findsFirst, orderedInner } from "./first_found.ts";
+import { findsFirst, orderedInner } from "./first_found.ts";
+import { addsFloats } from "./settled_axes.ts";
 
 /** A computation in a group, with its own axes in terms of the group's. */
 export interface Member {

@@ -9,7 +9,8 @@ import { add, type Dim, divideDims, freeSymbols, mul, product } from "../sym/exp
 import { hintOf, isPreferred, isSettledEqual } from "../sym/decide.ts";
 import { joinAxes, type Replacement } from "./axes.ts";
 import { newAxis } from "./computation.ts";
-import { addsFloats, findsFirst, orderedInner } from "./first_found.ts";
+import { findsFirst, orderedInner } from "./first_found.ts";
+import { addsFloats, settledLanes } from "./settled_axes.ts";
 import type { Group } from "./group.ts";
 
 /** Answers whether one amount is at most another. */
@@ -32,11 +33,6 @@ function isCheaper(cost: Cost, than: Cost, isAtMost: Compare): boolean {
   return isAtMost(mul(cost.amount, than.lanes), mul(than.amount, cost.lanes));
 }
 
-/** Compares sizes for a choice that changes the order of sums, or one that does not. */
-export function comparison({ members }: Group): Compare {
-  return members.some(addsFloats) ? isPreferred : inTracedCall;
-}
-
 /** The cost of an element at a small stride, which uses the whole of its cache line, and at a large one. */
 const NEAR = 6, FAR = 12;
 
@@ -50,22 +46,27 @@ const PASS = UNIT / 2;
 export function isFasterFused(
   fused: Group,
   [first, second]: readonly [Group, Group],
-  { shared, isAtMost }: { readonly shared: Dim; readonly isAtMost: Compare },
+  shared: Dim,
 ): boolean {
-  const [whole, a, b] = [costOf(fused, isAtMost), costOf(first, isAtMost), costOf(second, isAtMost)];
+  const [whole, a, b] = [costOf(fused), costOf(first), costOf(second)];
   if (!whole || !a || !b) return true;
   const lanes = mul(a.lanes, b.lanes);
   const apart = add(mul(a.amount, b.lanes), add(mul(b.amount, a.lanes), mul(PASS, mul(lanes, shared))));
-  return isAtMost(mul(whole.amount, lanes), mul(apart, whole.lanes));
+  return inTracedCall(mul(whole.amount, lanes), mul(apart, whole.lanes));
 }
 
 /** Estimates the cost of a group with the best choice of lanes; undefined without loops. */
-function costOf(group: Group, isAtMost: Compare): Cost | undefined {
-  const accesses = accessesOf(group), work = workOf(group);
+function costOf(group: Group): Cost | undefined {
+  const accesses = accessesOf(group), work = workOf(group), lanes = settledLanes(group.members);
+  const axes = lanes === "inner"
+    ? group.inner.slice(-1)
+    : lanes === "outer"
+    ? group.outer
+    : [...group.outer, ...group.inner];
   let least: Cost | undefined;
-  for (const axis of [...group.outer, ...group.inner]) {
-    const cost = laneCost(axis, { accesses, work, isAtMost });
-    if (!least || isCheaper(cost, least, isAtMost)) least = cost;
+  for (const axis of axes) {
+    const cost = laneCost(axis, { accesses, work, isAtMost: inTracedCall });
+    if (!least || isCheaper(cost, least, inTracedCall)) least = cost;
   }
   return least;
 }
@@ -102,27 +103,31 @@ export const OTHER_TILINGS: readonly Tiling[] = [
 ];
 
 /**
- * Orders the loops of a group. Inner loops are ordered by their own statements alone, and as for a single result, so
- * that fusion does not change the order of a sum, which is that of eager execution. A program that serves many sizes
- * in place of programs of their own serves only those for which sums would be ordered alike.
+ * Orders the loops of a group. Inner loops are ordered by their own statements alone, and as for a single result. Where
+ * the order of sums of floats is settled, the inner loops stay as they are. Where it is settled here, a program that
+ * serves many sizes in place of programs of their own serves only those for which sums would be ordered alike.
  */
 export function chooseOrder(whole: Group, tiling: Tiling): LoopOrder {
   const within = whole.members.filter(({ level }) => level === "inner");
   const group = within.length > 0 ? { ...whole, members: within } : whole;
   const accesses = accessesOf(group, true), work = workOf(group);
-  const isAtMost = comparison(group);
-  if (group.members.some(addsFloats)) {
+  const lanes = settledLanes(group.members), settles = lanes === undefined && group.members.some(addsFloats);
+  const isAtMost = settles ? isPreferred : inTracedCall;
+  if (settles) {
     // Loops of one step are no loops, and then others are the cheaper ones
     for (const { size } of [...group.outer, ...group.inner]) isSettledEqual(size, 1);
   }
   const isOrdered = group.members.some(findsFirst), outer = byStride(group.outer, { accesses, isAtMost });
-  const inner = isOrdered ? orderedInner(group) : byStride(group.inner, { accesses, isAtMost });
+  const inner = isOrdered || lanes !== undefined
+    ? orderedInner(group)
+    : byStride(group.inner, { accesses, isAtMost });
   invariant(inner, "Expected an order of loops that finds the first of equal extremes");
   if (inner.length === 0 && isOne(outer, accesses)) {
     return { outer, inner, vector: "outer", tiles: NO_TILES };
   }
   let best: Axis | undefined, least: Cost | undefined;
-  for (const axis of [...outer, ...isOrdered ? inner.slice(-1) : inner]) {
+  const innermost = isOrdered || lanes !== undefined ? inner.slice(-1) : inner;
+  for (const axis of [...lanes === "inner" ? [] : outer, ...lanes === "outer" ? [] : innermost]) {
     const cost = laneCost(axis, { accesses, work, isAtMost });
     // Later axes win ties, since they are inner ones
     if (!least || isCheaper(cost, least, isAtMost)) [best, least] = [axis, cost];

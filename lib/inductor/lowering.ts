@@ -272,14 +272,15 @@ class Lowering {
     const args = parseCall<Operand>(definition, given, isOperand);
     const { implementation } = definition;
     const label = labelOf(node);
+    const from = { node, label, layoutOf: (argument: Operand) => this.#stridesAt(node, argument) };
     if (metas.every(isEmpty)) return metas.map((meta) => this.#plan.nothing(meta, label));
     switch (implementation.kind) {
       case "lower":
-        return this.#results(implementation.lower(args, metas), metas, { label, viewOf: undefined, node });
+        return this.#results(implementation.lower(args, metas), metas, { ...from, viewOf: undefined });
       case "view": {
         const of = args[implementation.of];
         const viewOf = isOperand(of) ? of : undefined;
-        return this.#results(implementation.lower(args, metas), metas, { label, viewOf, node });
+        return this.#results(implementation.lower(args, metas), metas, { ...from, viewOf });
       }
       case "random": {
         const keys = node.kwargs[RANDOM_KEYS];
@@ -290,9 +291,8 @@ class Lowering {
           throw new InternalError(`Expected two keys for ${node.name} but found ${keys}`);
         }
         return this.#results(implementation.lower(args, metas, [key0, key1]), metas, {
-          label,
+          ...from,
           viewOf: undefined,
-          node,
         });
       }
       case "composite":
@@ -303,6 +303,18 @@ class Lowering {
       default:
         return implementation satisfies never;
     }
+  }
+
+  /** The strides that an argument of a call has in eager execution. */
+  #stridesAt({ args, kwargs }: Node, argument: Operand): readonly Dim[] | undefined {
+    for (
+      const each of [...args, ...Object.values(kwargs)].flatMap((each) => isList(each) ? [...each] : [each])
+    ) {
+      if (!(each instanceof Node) || this.#tensors.get(each) !== argument) continue;
+      const { value } = each.meta;
+      if (value.kind === "tensor") return realMeta(value.tensor).strides;
+    }
+    return undefined;
   }
 
   #results(lowered: readonly Lowered[], metas: readonly TensorMeta[], from: ResultOrigin): Operand[] {

@@ -7,8 +7,10 @@ import type { TensorMeta } from "../graph/meta.ts";
 import type { Node } from "../graph/node.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import type { BufferOperand } from "../loops/record.ts";
+import type { Dim } from "../sym/expr.ts";
 import { denseStrides, linearView } from "./layouts.ts";
 import { scatterAsChoice } from "./scatter_choice.ts";
+import { type ReductionWork, settledSum } from "./settled_sums.ts";
 import { type Label, storedForm } from "./tensors.ts";
 import { isEmpty, type WorkPlan } from "./work_plan.ts";
 
@@ -18,13 +20,15 @@ export interface ResultOrigin {
   readonly label: Label;
   /** The tensor of which they are a view. */
   readonly viewOf: Operand | undefined;
+  /** Returns an argument's strides in eager execution. */
+  readonly layoutOf: (argument: Operand) => readonly Dim[] | undefined;
 }
 
 /** Returns one result of an op that computes its elements, and plans the work that its elements need. */
 export function planResult(
   plan: WorkPlan,
   lowered: Lowered,
-  { meta, label, viewOf }: ResultOrigin & { readonly meta: TensorMeta | undefined },
+  { meta, label, viewOf, layoutOf }: ResultOrigin & { readonly meta: TensorMeta | undefined },
 ): Operand {
   if (lowered.kind === "extern") {
     throw new InternalError(`Expected library calls of ${label.target} to come alone`);
@@ -47,17 +51,19 @@ export function planResult(
   switch (lowered.kind) {
     case "reduction": {
       const target = plan.fresh(shape, dtype, meta?.strides);
-      plan.job(
-        {
-          kind: "reduction",
-          op: lowered.op,
-          accumulator: lowered.accumulator,
-          element: lowered.element,
-          ...(lowered.position ? { position: lowered.position } : {}),
-        },
-        target,
-        { over: lowered.over, label },
-      );
+      const work: ReductionWork = {
+        kind: "reduction",
+        op: lowered.op,
+        accumulator: lowered.accumulator,
+        element: lowered.element,
+        ...(lowered.position ? { position: lowered.position } : {}),
+      };
+      const sum = settledSum({ work, target, over: lowered.over, label }, layoutOf);
+      if (sum === undefined) plan.job(work, target, { over: lowered.over, label });
+      else {
+        for (const operand of sum.stored) plan.materialize(operand);
+        plan.job(sum.work, target, { over: sum.over, lanes: sum.lanes, label });
+      }
       return target;
     }
     case "scan": {

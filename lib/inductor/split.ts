@@ -1,13 +1,16 @@
 /**
  * Splits long reductions with few results into two steps, so that threads share them. Invariant: the number of parts
- * follows from the sizes alone, so that results do not depend on the number of threads.
+ * follows from the sizes alone, so that results do not depend on the number of threads. Sums of floats are cut only
+ * where a program for all sizes cuts them at the same places.
  */
 import { InternalError } from "../base/errors.ts";
 import { contiguousStrides } from "../graph/meta.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import type { BufferOperand } from "../loops/record.ts";
-import { add, type Dim, mul, product } from "../sym/expr.ts";
-import { makeComputation, type Work } from "./computation.ts";
+import { isPreferred } from "../sym/decide.ts";
+import { add, type Dim, divideDims, floorDiv, mul, product } from "../sym/expr.ts";
+import { makeComputation } from "./computation.ts";
+import type { ReductionWork } from "./settled_sums.ts";
 import type { Job } from "./work_plan.ts";
 import type { Storage } from "./tensors.ts";
 
@@ -15,12 +18,17 @@ import type { Storage } from "./tensors.ts";
 const SMALL = 1 << 15;
 /** With this many results the outer loops have enough work for all threads. */
 const ENOUGH = 16;
+/** With more results than this, the outer loops leave nothing to gain. */
+const WIDEST = (1 << 16) - 1;
 /** Minimum number of elements of a part. */
 const PART = 4096;
 
 /** Splits reductions where that pays; appends the storages of partial results. */
 export function splitReductions(jobs: readonly Job[], storages: Storage[]): Job[] {
   return jobs.flatMap((job) => {
+    if (job.lanes !== undefined) {
+      return job.work.kind === "reduction" ? sumInBlocks(job, job.work, storages) : [job];
+    }
     const parts = job.work.kind === "reduction" ? partsOf(job) : undefined;
     return parts && job.work.kind === "reduction"
       ? split(job, { work: job.work, ...parts }, storages)
@@ -43,7 +51,7 @@ function partsOf(job: Job): Parts | undefined {
   if (results * reduced < SMALL) return undefined;
   // Columns of a wide matrix: walks over many rows are cut so that few rows are open at a time
   if (columns) {
-    if (over.length !== 1 || reduced < 256 || results >= 1 << 16 || !walksColumns(job)) return undefined;
+    if (over.length !== 1 || reduced < 256 || results > WIDEST || !walksColumns(job)) return undefined;
     const count = divisorNear(reduced, Math.max(1, Math.round(reduced / 64)), [2, reduced / 16]);
     return count === undefined ? undefined : { axis: 0, count };
   }
@@ -54,6 +62,45 @@ function partsOf(job: Job): Parts | undefined {
     if (count !== undefined) return { axis, count };
   }
   return undefined;
+}
+
+/** Rows of a block, whose sums are added separately. */
+const BLOCK = 64;
+
+/**
+ * Sums down the columns of a wide matrix, in blocks of rows, so that few rows are open at a time and threads share the
+ * blocks. Others stay whole: their loops are cut, and divided among threads, when code is generated.
+ */
+function sumInBlocks(job: Job, work: ReductionWork, storages: Storage[]): Job[] {
+  const { sizes, over: [rows], lanes } = job;
+  if (work.op !== "sum" || lanes !== "outer" || rows === undefined || job.over.length > 1) return [job];
+  const results = product(sizes);
+  const isWide = isPreferred(ENOUGH, results) && isPreferred(results, WIDEST);
+  if (!isWide || !isPreferred(4 * BLOCK, rows) || !isPreferred(SMALL, mul(results, rows))) return [job];
+  const count = floorDiv(add(rows, BLOCK - 1), BLOCK), isWhole = divideDims(rows, BLOCK) !== undefined;
+  const partial = temporary(storages, work.accumulator, [count, ...sizes]);
+  const { order, label } = job, common = { order, label, lanes };
+  const inBlock: ReductionWork["element"] = (o, [block = 0, ...index], [row = 0]) => {
+    const at = add(mul(block, BLOCK), row), value = () => work.element(o, index, [at]);
+    if (isWhole) return value();
+    return o.masked(
+      o.lt(o.index(at, "int64"), o.index(rows, "int64")),
+      value,
+      o.constant(0, work.accumulator),
+    );
+  };
+  const ofBlocks: ReductionWork["element"] = (o, index, [block = 0]) => o.load(partial, [block, ...index]);
+  return [
+    { ...common, work: { ...work, element: inBlock }, target: partial, sizes: partial.shape, over: [BLOCK] },
+    { ...job, work: { ...work, element: ofBlocks }, over: [count] },
+  ];
+}
+
+/** New memory for intermediate results. */
+function temporary(storages: Storage[], dtype: Storage["dtype"], shape: readonly Dim[]): BufferOperand {
+  const id = storages.length;
+  storages.push({ id, name: `t${id}`, dtype, length: product(shape), role: { kind: "internal" } });
+  return { buffer: id, offset: 0, shape, strides: contiguousStrides(shape), dtype };
 }
 
 /** Returns whether adjacent input elements belong to different results. */
@@ -83,8 +130,6 @@ function divisorNear(n: number, wanted: number, [low, high]: readonly [number, n
   return best;
 }
 
-type ReductionWork = Work & { kind: "reduction" };
-
 function split(job: Job, { work, axis, count }: Parts & { work: ReductionWork }, storages: Storage[]): Job[] {
   const size = job.over[axis];
   if (typeof size !== "number") throw new InternalError(`Expected a known size to split but found ${size}`);
@@ -95,11 +140,7 @@ function split(job: Job, { work, axis, count }: Parts & { work: ReductionWork },
   const whole = (part: Dim, reduced: readonly Dim[]) =>
     reduced.map((r, d) => d === axis ? add(mul(part, chunk), r) : r);
   const positional = work.op === "argmax" || work.op === "argmin";
-  const fresh = (dtype: Storage["dtype"]): BufferOperand => {
-    const id = storages.length;
-    storages.push({ id, name: `t${id}`, dtype, length: product(shape), role: { kind: "internal" } });
-    return { buffer: id, offset: 0, shape, strides: contiguousStrides(shape), dtype };
-  };
+  const fresh = (dtype: Storage["dtype"]) => temporary(storages, dtype, shape);
   const element: ReductionWork["element"] = (o, index, reduced) =>
     work.element(o, index.slice(1), whole(index[0] ?? 0, reduced));
   const common = { order: job.order, sizes: shape, over, label: job.label };

@@ -10,7 +10,7 @@ import type { BufferId } from "../loops/ir.ts";
 import { type BufferOperand, isBufferOperand } from "../loops/record.ts";
 import { hintOf } from "../sym/decide.ts";
 import { type Dim, product } from "../sym/expr.ts";
-import { newAxis, type Work } from "./computation.ts";
+import { type Lanes, newAxis, type Work } from "./computation.ts";
 import { ownCost } from "./cost.ts";
 import { denseStrides, linearView } from "./layouts.ts";
 import { chooseStored, type Entry } from "./realize.ts";
@@ -23,6 +23,8 @@ export interface Job {
   readonly target: BufferOperand;
   readonly sizes: readonly Dim[];
   readonly over: readonly Dim[];
+  /** The axes that run in lanes, if the order of a sum is settled. */
+  readonly lanes?: Lanes;
   readonly label: Label;
   /** The tensor whose formula it stores. */
   readonly tensor?: LazyTensor;
@@ -113,9 +115,10 @@ export class WorkPlan {
   job(
     work: Work,
     target: BufferOperand,
-    { sizes = target.shape, over, label, order = this.order, tensor, after }: {
+    { sizes = target.shape, over, lanes, label, order = this.order, tensor, after }: {
       sizes?: readonly Dim[];
       over: readonly Dim[];
+      lanes?: Lanes;
       label: Label;
       order?: number;
       tensor?: LazyTensor;
@@ -123,7 +126,11 @@ export class WorkPlan {
     },
   ): void {
     if (isEmpty({ shape: sizes })) return;
-    const more = { ...(tensor ? { tensor } : {}), ...(after === undefined ? {} : { after }) };
+    const more = {
+      ...(tensor ? { tensor } : {}),
+      ...(after === undefined ? {} : { after }),
+      ...(lanes === undefined ? {} : { lanes }),
+    };
     this.#jobs.push({ order, work, target, sizes, over, label, ...more });
     if (tensor || work.kind === "extern" || work.kind === "region" || work.kind === "rows") return;
     const index = sizes.map((size, d): Dim => newAxis(size, `i${d}`).symbol);
