@@ -5,13 +5,14 @@
  * check failed, 2 when the command line itself is wrong. Invariant: commands are in `cli/`, one per file; this file
  * only finds the right one and shows failures.
  */
+import { existsSync } from "node:fs";
 import settings from "./deno.json" with { type: "json" };
 import { backendsCommand } from "./cli/backends.ts";
 import { benchCommand } from "./cli/bench.ts";
 import { bisectCommand } from "./cli/bisect.ts";
 import { cacheCommand } from "./cli/cache.ts";
 import { compileCommand } from "./cli/compile.ts";
-import { type Command, FLAGS, SWITCHES, takeFlags, UsageError } from "./cli/command.ts";
+import { type Command, FLAGS, nearestWord, SWITCHES, takeFlags, UsageError } from "./cli/command.ts";
 import { completionsCommand } from "./cli/completions.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { explainCommand } from "./cli/explain.ts";
@@ -95,6 +96,13 @@ function helpText(): string {
   ].join("\n");
 }
 
+/** Throws UsageError for a word that is no file and nearly a command. */
+function refuseMistyped(word: string): void {
+  const nearest = nearestWord(COMMANDS.map(({ name }) => name), word);
+  if (nearest === undefined || existsSync(word)) return;
+  throw new UsageError(`Expected a command or a script but found ${word}; a command is called ${nearest}`);
+}
+
 /** Finds and runs the command. */
 async function dispatch(args: readonly string[]): Promise<number | undefined> {
   const flags = takeFlags(args);
@@ -112,7 +120,10 @@ async function dispatch(args: readonly string[]): Promise<number | undefined> {
     console.log(helpText());
     return flags.help ? 0 : 2;
   }
-  if (!command) return await runCommand.run(flags.rest);
+  if (!command) {
+    refuseMistyped(first ?? "");
+    return await runCommand.run(flags.rest);
+  }
   const own = command.takesFlags || others[0] === "--help" || others[0] === "-h"
     ? takeFlags(others)
     : undefined;

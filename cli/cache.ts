@@ -11,6 +11,7 @@ import { isOwn } from "../backends/cpu/trust.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
 import { writeAtomically } from "../lib/base/atomic_files.ts";
+import { limitsOf, prune } from "./cache_prune.ts";
 import { type Command, refuseWord, UsageError } from "./command.ts";
 import { reportRejections } from "./errors.ts";
 import { failAndExit, runScript } from "./run.ts";
@@ -42,6 +43,8 @@ function sizeOf(folder: string): Size | undefined {
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
+const counted = (files: number): string => `${files} file${files === 1 ? "" : "s"}`;
+
 /** One line for each store that exists. */
 export function describeCache(): string[] {
   const root = cacheRoot();
@@ -50,7 +53,7 @@ export function describeCache(): string[] {
     const size = sizeOf(join(root, store));
     if (size) {
       lines.push(
-        `  ${store.padEnd(8)} ${String(size.files).padStart(6)} files ${
+        `  ${store.padEnd(8)} ${String(size.files).padStart(6)} ${size.files === 1 ? "file " : "files"} ${
           megabytes(size.bytes).padStart(10)
         }  ${content}`,
       );
@@ -103,8 +106,27 @@ function clear(): void {
     const size = sizeOf(folder);
     if (!size) continue;
     Deno.removeSync(folder, { recursive: true });
-    console.log(`Removed ${folder} (${size.files} files, ${megabytes(size.bytes)})`);
+    console.log(`Removed ${folder} (${counted(size.files)}, ${megabytes(size.bytes)})`);
   }
+}
+
+/** Removes what is beyond the limits in the arguments, and reports it. */
+function pruneAndReport(args: readonly string[]): void {
+  const limits = limitsOf(args);
+  let files = 0, bytes = 0;
+  for (const { store, removed, kept } of prune(cacheRoot(), limits)) {
+    files += removed.files;
+    bytes += removed.bytes;
+    if (removed.files === 0) continue;
+    console.log(
+      `  ${store.padEnd(8)} ${counted(removed.files)} removed (${megabytes(removed.bytes)}), ${
+        counted(kept.files)
+      } kept (${megabytes(kept.bytes)})`,
+    );
+  }
+  console.log(
+    files === 0 ? "Nothing to remove" : `Removed ${counted(files)} from ${cacheRoot()} (${megabytes(bytes)})`,
+  );
 }
 
 /** Saves the cache in a file that only this user can read and write. */
@@ -112,7 +134,7 @@ async function save(path: string): Promise<string> {
   const { bytes, files } = await saveArtifacts();
   writeAtomically(path, bytes);
   if (Deno.build.os !== "windows") Deno.chmodSync(path, 0o600);
-  return `Saved ${files} files in ${path} (${megabytes(bytes.length)})`;
+  return `Saved ${counted(files)} in ${path} (${megabytes(bytes.length)})`;
 }
 
 /** Loads a saved cache; its code is going to run, so nobody else may have written it. */
@@ -123,7 +145,7 @@ async function load(path: string): Promise<string> {
     );
   }
   const bytes = Deno.readFileSync(path), files = await loadArtifacts(bytes);
-  return `Loaded ${files} files from ${path} (${megabytes(bytes.length)})`;
+  return `Loaded ${counted(files)} from ${path} (${megabytes(bytes.length)})`;
 }
 
 /** Throws `UsageError` if there is no file. */
@@ -136,16 +158,24 @@ function statOf(path: string): Deno.FileInfo {
   }
 }
 
+const ACTIONS = ["path", "clear", "prune", "save", "load", "explain"] as const;
+
 /** `dyn cache`. */
 export const cacheCommand: Command = {
   name: "cache",
-  usage: "cache [path | clear | save <file> | load <file> | explain <script> [arguments]]",
+  usage: "cache [path | clear | prune <limits> | save <file> | load <file> | explain <script> [arguments]]",
   summary: "Show, remove, save or load compiled code, or explain why a script compiled again",
+  help:
+    "prune --unused 30d removes what was not used for that time (12h, 30d, 4w); prune --to 500MB what was used least " +
+    "recently,\nuntil the rest is of that size (MB, GB). Uses are known to a day.",
   takesFlags: false,
   run: async ([action, ...more]) => {
     switch (action) {
       case "explain":
         return await explain(more);
+      case "prune":
+        pruneAndReport(more);
+        return 0;
       case "save":
         console.log(await save(onlyOne(action, more)));
         return 0;
@@ -158,7 +188,7 @@ export const cacheCommand: Command = {
     if (action === undefined) console.log(describeCache().join("\n"));
     else if (action === "path") console.log(cacheRoot());
     else if (action === "clear") clear();
-    else refuseWord("the action", ["path", "clear", "save", "load", "explain"], action);
+    else refuseWord("the action", ACTIONS, action);
     return 0;
   },
 };

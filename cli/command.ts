@@ -34,6 +34,28 @@ export function refuseWord(what: string, known: readonly string[], found: string
   throw new UsageError(`Expected ${what} to be one of ${known.join(", ")} but found ${found}`);
 }
 
+/** The known word that differs from a given one by at most two letters; undefined if none does. */
+export function nearestWord(known: readonly string[], given: string): string | undefined {
+  const [nearest] = known.map((word) => ({ word, steps: editSteps(word, given) })).sort((a, b) =>
+    a.steps - b.steps
+  );
+  return nearest && nearest.steps <= Math.min(2, given.length - 2) ? nearest.word : undefined;
+}
+
+/** The Levenshtein distance of two words. */
+function editSteps(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const [left = 0, above = 0, diagonal = 0] = [next[j], row[j + 1], row[j]];
+      next.push(Math.min(left + 1, above + 1, diagonal + (letter === b[j] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
 /** A flag, the setting that it changes, and its value. */
 interface Flag {
   readonly name: string;

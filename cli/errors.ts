@@ -10,29 +10,42 @@ import { errorText } from "../lib/base/errors.ts";
 /** A position in a line of a stack trace. */
 const PLACE = /(file:\/\/[^\s)]+?):(\d+):(\d+)\)?$/;
 
-/** The source line of the first frame with a marker under the column; empty if it cannot be read. */
-function excerpt(text: string): string {
-  const frame = text.split("\n").find((line) => /^\s+at /.test(line));
+/** The source line of the first frame with a marker under the column; none if it cannot be read. */
+function excerpt(lines: readonly string[]): string[] {
+  const frame = lines.find((line) => /^\s+at /.test(line));
   const [, url, line, column] = frame?.match(PLACE) ?? [];
-  if (url === undefined) return "";
+  if (url === undefined) return [];
   try {
     const source = Deno.readTextFileSync(new URL(url)).split("\n")[Number(line) - 1];
-    if (source === undefined || source.trim() === "") return "";
-    const before = source.slice(0, Number(column) - 1).replace(/\S/g, " ");
-    return `${source}\n${before}^\n`;
+    if (source === undefined || source.trim() === "") return [];
+    return [source, `${source.slice(0, Number(column) - 1).replace(/\S/g, " ")}^`];
   } catch {
-    return "";
+    return [];
   }
 }
 
+/** A place at the end of a message, where the engine writes that of a name which a module does not export. */
+const PLACE_IN_MESSAGE = / at (file:\/\/\S+:\d+:\d+)$/;
+
+/** Returns whether a frame is one of the command line itself, which only passes failures on. */
+const isOfCommandLine = (line: string): boolean => line.includes(COMMANDS) || line.includes(ENTRY);
+
+const COMMANDS: string = new URL("./", import.meta.url).href,
+  ENTRY: string = new URL("../cli.ts", import.meta.url).href;
+
 /** Prints a failure of the user's program. */
 export function reportFailure(thrown: unknown): void {
-  const text = stripVTControlCharacters(errorText(thrown));
-  const [head = "", ...rest] = text.split("\n");
+  const [first = "", ...others] = stripVTControlCharacters(errorText(thrown)).split("\n");
+  const [, place] = PLACE_IN_MESSAGE.exec(first) ?? [];
+  // The module loader puts the class of its own error before that of another
+  const head = first.replace(PLACE_IN_MESSAGE, "").replace(/^TypeError: (?=\w+Error: )/, "");
+  const rest = [...place === undefined ? [] : [`    at ${place}`], ...others]
+    .filter((line) => !(/^\s+at /.test(line) && isOfCommandLine(line)));
   const firstFrame = rest.findIndex((line) => /^\s+at /.test(line));
   const message = [head, ...rest.slice(0, Math.max(firstFrame, 0))].join("\n");
   const frames = firstFrame < 0 ? rest : rest.slice(firstFrame);
-  console.error(`error: Uncaught ${message}\n${excerpt(text)}${frames.join("\n")}`);
+  const lines = [message, ...excerpt(rest), ...frames];
+  console.error(`error: Uncaught ${lines.join("\n")}`);
 }
 
 /**

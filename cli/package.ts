@@ -6,7 +6,7 @@
  */
 import { parseArgs } from "@std/cli";
 import { type Command, UsageError } from "./command.ts";
-import { runScript } from "./run.ts";
+import { failAndExit, runScript } from "./run.ts";
 import { isUrl, scriptSource, scriptUrl } from "./script_source.ts";
 import { checkChoices, toolkit } from "./toolkit.ts";
 
@@ -15,7 +15,7 @@ async function programOf(path: string): Promise<unknown> {
   const { compiler } = await toolkit();
   if (path.endsWith(".dynx")) return compiler.loadExportedProgram(path);
   if (!isUrl(path)) scriptUrl(path);
-  await runScript(path, []);
+  await runScript(path, []).catch(failAndExit);
   const { url } = await scriptSource(path), module: Record<string, unknown> = await import(url);
   if (module["default"] instanceof compiler.ExportedProgram) return module["default"];
   throw new UsageError(

@@ -4,9 +4,11 @@
  * It determines the URL to import, and the folder of the script's settings. Invariant: relative imports of a script
  * from standard input are relative to the current folder.
  */
+import { existsSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { DynError } from "../lib/base/errors.ts";
 import { UsageError } from "./command.ts";
 
 /** A script that can be imported. */
@@ -50,7 +52,12 @@ async function fromStandardInput(): Promise<ScriptSource> {
   registerHooks({
     resolve(specifier, context, next) {
       const isOurs = context.parentURL === href && /^\.\.?\//.test(specifier);
-      return next(isOurs ? new URL(specifier, here).href : specifier, context);
+      if (!isOurs) return next(specifier, context);
+      const target = new URL(specifier, here);
+      if (!existsSync(target)) {
+        throw new DynError(`Expected a module at ${specifier} but found none: ${target}`);
+      }
+      return next(target.href, context);
     },
   });
   return { url: href, folder: Deno.cwd() };

@@ -5,6 +5,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import settings from "../deno.json" with { type: "json" };
+import { limitsOf, prune } from "../cli/cache_prune.ts";
 import { completions } from "../cli/repl_completions.ts";
 import { prepare, typedColumn } from "../cli/repl_input.ts";
 import { testInTurn } from "./support/costly_tests.ts";
@@ -119,6 +120,12 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
       ["missing.ts"],
       /^error: Expected a command or a script but found missing\.ts, and there is no such file\n/,
     ],
+    [["verfy"], /^error: Expected a command or a script but found verfy; a command is called verify\n/],
+    [
+      ["cache", "prune"],
+      /^error: Expected --unused <time>, such as 30d, or --to <size>, .* but found neither\n/,
+    ],
+    [["cache", "prune", "--to", "3"], /^error: Expected a size such as 500MB or 2GB but found 3\n/],
     [
       ["--fast", "a.ts"],
       /^error: Expected a flag to be one of --help, .*--debug-function but found --fast\n/,
@@ -132,7 +139,7 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
     [["backends", "x"], /^error: Expected nothing after backends but found x\n/],
     [
       ["cache", "burn"],
-      /^error: Expected the action to be one of path, clear, save, load, explain but found burn\n/,
+      /^error: Expected the action to be one of path, clear, prune, save, load, explain but found burn\n/,
     ],
     [["cache", "load", "none"], /^error: Expected a saved cache but found none, and there is no such file\n/],
     [["run"], /^error: Expected a script but found nothing\n/],
@@ -164,6 +171,7 @@ Deno.test("a script that throws shows the user's frames, and the line", async ()
       "async function main(): Promise<void> {\n  await 1;\n  throw new Error('Late');\n}\nmain();\n",
     "syntax.ts": "const x = ;\n",
     "imports.ts": 'import "./nowhere.ts";\n',
+    "names.ts": 'import { tensr } from "jsr:@x/dyn";\ntensr();\n',
     "handles.ts":
       "addEventListener('unhandledrejection', (e) => e.preventDefault());\nPromise.reject(1);\nsetTimeout(() => console.log('Fine'), 10);\n",
   };
@@ -181,7 +189,12 @@ Deno.test("a script that throws shows the user's frames, and the line", async ()
   assertMatch(syntax.stderr, /Expression expected[^]*syntax\.ts:1:11\n$/);
   const imports = await inFolder(files, ["imports.ts"]);
   assertMatch(imports.stderr, /Module not found "file:.*nowhere\.ts"[^]*imports\.ts:1:8\n$/);
-  assertEquals([thrown, rejected, syntax, imports].map(({ code }) => code), [1, 1, 1, 1]);
+  const names = await inFolder(files, ["names.ts"]);
+  assertMatch(
+    names.stderr,
+    /^error: Uncaught SyntaxError: The requested module 'jsr:@x\/dyn' does not provide an export named 'tensr'\n.*\n {9}\^\n {4}at file:.*names\.ts:1:10\n$/,
+  );
+  assertEquals([thrown, rejected, syntax, imports, names].map(({ code }) => code), [1, 1, 1, 1, 1]);
   assertEquals(await inFolder(files, ["handles.ts"]), { code: 0, stdout: "Fine\n", stderr: "" });
 });
 
@@ -232,11 +245,11 @@ testInTurn("reports of the command line", {
       await Deno.mkdir(join(folder, "graphs"));
       await Deno.writeTextFile(join(folder, "graphs", "a"), "12345");
       await Deno.writeTextFile(join(folder, "mine.txt"), "keep");
-      assertMatch((await dyn(["cache"], { env })).stdout, /graphs +1 files/);
+      assertMatch((await dyn(["cache"], { env })).stdout, /graphs +1 file /);
       const saved = join(folder, "saved");
-      assertMatch((await dyn(["cache", "save", saved], { env })).stdout, /^Saved \d+ files in /);
+      assertMatch((await dyn(["cache", "save", saved], { env })).stdout, /^Saved \d+ files? in /);
       await Deno.remove(join(folder, "graphs", "a"));
-      assertMatch((await dyn(["cache", "load", saved], { env })).stdout, /^Loaded \d+ files from /);
+      assertMatch((await dyn(["cache", "load", saved], { env })).stdout, /^Loaded \d+ files? from /);
       assertEquals(await Deno.readTextFile(join(folder, "graphs", "a")), "12345");
       const bytes = await Deno.readFile(saved), last = bytes.length - 1;
       bytes[last] = (bytes[last] ?? 0) ^ 1;
@@ -246,13 +259,50 @@ testInTurn("reports of the command line", {
         /^error: Expected \w+\/\S+ with the SHA-256 \w+ but found \w+\n/,
       );
       await Deno.remove(saved);
-      assertMatch((await dyn(["cache", "clear"], { env })).stdout, /Removed .*graphs \(1 files/);
+      assertMatch((await dyn(["cache", "clear"], { env })).stdout, /Removed .*graphs \(1 file,/);
       assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name !== "cpu"), [
         "mine.txt",
       ]);
     });
   },
 });
+
+Deno.test("the cache is pruned by the time since the last use, and by size", () =>
+  withFolder((root) => {
+    const now = Date.UTC(2026, 0, 31), day = 24 * 3600 * 1000;
+    const write = (path: string, bytes: number, age: number) => {
+      Deno.writeTextFileSync(join(root, path), "x".repeat(bytes));
+      Deno.utimeSync(join(root, path), (now - age * day) / 1000, (now - (age + 3) * day) / 1000);
+    };
+    for (const folder of ["cpu", "graphs", "other", "cpu/left.tmp", "cpu/busy.tmp"]) {
+      Deno.mkdirSync(join(root, folder));
+    }
+    write("cpu/old.so", 400, 40), write("cpu/new.so", 300, 1);
+    write("graphs/a.json", 200, 5), write("graphs/b.json", 100, 20);
+    write("other/old", 100, 90), write("cpu/left.tmp/0.cpp", 50, 2);
+    for (const [name, age] of [["left", 2], ["busy", 0.5]] as const) {
+      Deno.utimeSync(join(root, `cpu/${name}.tmp`), (now - age * day) / 1000, (now - age * day) / 1000);
+    }
+    const names = () =>
+      ["cpu", "graphs", "other"].map((folder) =>
+        [...Deno.readDirSync(join(root, folder))].map(({ name }) => name).sort()
+      );
+    const pruned = (args: string[]) =>
+      Object.fromEntries(prune(root, limitsOf(args), now).map((each) => [each.store, each]));
+    const first = pruned(["--unused", "30d"]);
+    assertEquals(first["cpu"], {
+      store: "cpu",
+      removed: { files: 2, bytes: 450 },
+      kept: { files: 2, bytes: 300 },
+    });
+    assertEquals(names(), [["busy.tmp", "new.so"], ["a.json", "b.json"], ["old"]]);
+    const second = pruned(["--to", "0.0005MB"]);
+    assertEquals(second["graphs"]?.removed, { files: 1, bytes: 100 });
+    assertEquals(names(), [["busy.tmp", "new.so"], ["a.json"], ["old"]]);
+    pruned(["--to=0MB", "--unused=1w"]);
+    assertEquals(names(), [["busy.tmp"], [], ["old"]]);
+    return Promise.resolve();
+  }));
 
 Deno.test("a new project trains, and nothing that exists is overwritten", async () => {
   await withFolder(async (folder) => {

@@ -39,7 +39,12 @@ export interface ModuleGraph {
     readonly error?: string;
     readonly dependencies?: readonly {
       readonly specifier: string;
-      readonly code?: { readonly specifier?: string; readonly error?: string };
+      readonly code?: {
+        readonly specifier?: string;
+        readonly error?: string;
+        /** Its place in the module; lines and characters count from 0. */
+        readonly span: { readonly start: { readonly line: number; readonly character: number } };
+      };
     }[];
   }[];
 }

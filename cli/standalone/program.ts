@@ -127,8 +127,9 @@ async function modulesOf(script: string): Promise<string[]> {
       await output(Deno.execPath(), ["info", "--json", "--no-lock", "--config", config, script], folder),
     );
     const modules = new Map(graph.modules.map((module) => [module.specifier, module]));
-    const found = new Set<string>(), next = [pathToFileURL(script).href];
-    for (let specifier = next.pop(); specifier !== undefined; specifier = next.pop()) {
+    const found = new Set<string>(), next = [{ specifier: pathToFileURL(script).href, place: "" }];
+    for (let module = next.pop(); module !== undefined; module = next.pop()) {
+      const { specifier, place } = module;
       if (found.has(specifier) || isOwn(specifier) || specifier.startsWith("node:")) continue;
       if (!specifier.startsWith("file:")) {
         throw new DynError(
@@ -136,13 +137,18 @@ async function modulesOf(script: string): Promise<string[]> {
         );
       }
       const { error, dependencies = [] } = modules.get(specifier) ?? {};
-      if (error !== undefined) throw new DynError(error);
+      if (error !== undefined) throw new DynError(error.includes("\n    at ") ? error : `${error}${place}`);
       found.add(specifier);
       for (const { specifier: name, code } of dependencies) {
         if (code?.error !== undefined) {
           throw new DynError(`${name} in ${fileURLToPath(specifier)}: ${code.error}`);
         }
-        if (code?.specifier !== undefined) next.push(code.specifier);
+        if (code?.specifier === undefined) continue;
+        const { line, character } = code.span.start;
+        next.push({
+          specifier: code.specifier,
+          place: `\n    at ${specifier}:${line + 1}:${character + 1}`,
+        });
       }
     }
     return [...found].map((specifier) => fileURLToPath(specifier));
