@@ -26,6 +26,7 @@ import { minifyCommand } from "./cli/minify.ts";
 import { reportCommand } from "./cli/report.ts";
 import { runCommand } from "./cli/run.ts";
 import { simulateCommand } from "./cli/simulate.ts";
+import { tuneCommand } from "./cli/tune.ts";
 import { watch } from "./cli/watch.ts";
 import { watchCommand } from "./cli/watch_runs.ts";
 import { verifyCommand } from "./cli/verify.ts";
@@ -47,6 +48,7 @@ const COMMANDS: readonly Command[] = [
   compileCommand,
   doctorCommand,
   verifyCommand,
+  tuneCommand,
   backendsCommand,
   benchCommand,
   fuzzCommand,

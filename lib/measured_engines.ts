@@ -10,6 +10,7 @@ import { InternalError } from "./base/errors.ts";
 import { cachedEntry, cacheEntry } from "./base/cached_entries.ts";
 import { CLEARLY, leastTimes } from "./base/least_times.ts";
 import { counters, logs } from "./base/logs.ts";
+import { choiceDetails, type MeasuredChoice } from "./base/measured_choices.ts";
 import { ownIdentity } from "./base/own_sources.ts";
 import type { CompiledFunction } from "./graph/backend.ts";
 import type { Engine } from "./graph/engines.ts";
@@ -68,18 +69,26 @@ function isFaster(engine: Engine, gm: GraphModule, piece: readonly Node[]): bool
   const isDisturbed = times.engine - times.alone > MOST_WAITING;
   counters.add("engine_choices", known ? "stored" : "measured");
   if (key !== null && !known && !isDisturbed) cacheEntry("choices", key, JSON.stringify(times));
-  const found = times.engine < CLEARLY * times.inductor;
+  const found = times.engine < CLEARLY * times.inductor, ops = piece.map(({ target }) => target).join(" ");
+  // Without max-autotune the engine takes the piece
+  const choice: MeasuredChoice = {
+    of: ops,
+    kept: found ? null : "inductor",
+    microseconds: found ? times.engine : times.inductor,
+    gain: found ? 1 : times.engine / times.inductor,
+    known: known !== undefined,
+    disturbed: isDisturbed,
+  };
   logs.emit("perf_hints", () => {
     const shown = Object.entries({ inductor: times.inductor, [name]: times.engine })
       .map(([way, time]) => `${way} ${time.toFixed(1)} µs`).join(", ");
-    const ops = piece.map(({ target }) => target).join(" ");
     const kept = known
       ? " (measured before)"
       : isDisturbed
       ? " (threads wait for other programs: measured again)"
       : "";
     return `max-autotune ${ops}: ${shown}; keeps ${found ? name : "inductor"}${kept}`;
-  });
+  }, choiceDetails(choice));
   return found;
 }
 

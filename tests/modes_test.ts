@@ -24,7 +24,9 @@ import {
 import type { Mode } from "../mod.ts";
 import { generate } from "../lib/codegen/generate.ts";
 import { nativeTarget } from "../backends/cpu/native_target.ts";
-import { chooseTeam } from "../backends/cpu/autotune.ts";
+import { chooseTeam, gainOf } from "../backends/cpu/autotune.ts";
+import { choiceTable } from "../cli/tune.ts";
+import { choiceDetails, choiceIn, type MeasuredChoice } from "../lib/base/measured_choices.ts";
 import { printProgram as printCpp } from "../backends/cpu/print/program.ts";
 import type { Team } from "../lib/loops/ir.ts";
 import { printProgram } from "../lib/loops/print.ts";
@@ -466,6 +468,63 @@ Deno.test("a kernel changes its number of threads if that is clearly faster and 
   assertEquals([choose(20, 30, true), choose(20, 20.5, true), choose(90, 50, true)], ["one", null, null]);
   assertEquals([choose(50, 30, false), choose(50, 49, false), choose(20, 30, false)], ["all", null, null]);
   assertEquals([choose(85, 340, true), choose(12, 500, false)], ["disturbed", "disturbed"]);
+});
+
+Deno.test("dyn tune shows what choices gain, and counts a kernel of several graphs once", () => {
+  const trials = (...times: number[]) => times.map((microseconds) => ({ name: "", microseconds }));
+  const gains = [
+    gainOf({ trials: trials(8, 4), form: 1, team: null }, 2),
+    gainOf({ trials: trials(8, 4, 4, 2), form: 1, team: "all" }, 2),
+    gainOf({ trials: trials(3, 6), form: 0, team: "one" }, 1),
+    gainOf({ trials: trials(3, 6), form: 0, team: null }, 1),
+    gainOf({ trials: [], form: 0, team: null }, 1),
+  ];
+  assertEquals(gains, [
+    { microseconds: 4, gain: 2 },
+    { microseconds: 2, gain: 4 },
+    { microseconds: 3, gain: 2 },
+    { microseconds: null, gain: 1 },
+    { microseconds: null, gain: 1 },
+  ]);
+  const turn = { of: "fused_copy", kept: "tiles of 32 × 32", microseconds: 4, gain: 4 };
+  const fresh = { known: false, disturbed: false }, usual = { kept: null, microseconds: null, gain: 1 };
+  const choices: MeasuredChoice[] = [
+    { of: "mm", ...usual, ...fresh, disturbed: true },
+    { ...turn, ...fresh },
+    { ...turn, known: true, disturbed: false },
+    { of: "fused_sum", ...usual, ...fresh, known: true },
+    { of: "fused_sum", ...usual, ...fresh },
+    { of: "fused_tanh", kept: "all threads", microseconds: 12.34, gain: 1.5, ...fresh },
+  ];
+  assertEquals(choices.map((choice) => choiceIn(choiceDetails(choice))), choices);
+  assertEquals([choiceIn({}), choiceIn({ meta: { choice: { of: 3 } } })], [null, null]);
+  assertEquals(
+    choiceTable(choices),
+    `kernel      kept              takes    faster
+fused_copy  tiles of 32 × 32  4.0 µs   4.00×
+fused_tanh  all threads       12.3 µs  1.50×
+
+Compared ways to run 5 kernels, 1 of them before: 2 changed, 1.43 times faster in geometric mean of all
+Other programs use this machine: 1 kernel keeps the usual number of threads until it is idle`,
+  );
+});
+
+Deno.test({
+  name: "choices of kernels are told to dyn tune as they are made",
+  ignore: SKIP_NATIVE,
+  fn: () => {
+    const choices: MeasuredChoice[] = [], x = randn([320, 96]);
+    const f = compile((x: Tensor) => x.t().sub(0.25).contiguous());
+    logs.capture("perf_hints", (_artifact, _text, details) => {
+      const choice = choiceIn(details);
+      if (choice) choices.push(choice);
+    }, () => {
+      config.patch({ graphCache: false, inductor: { maxAutotune: true } }, () => f(x));
+    });
+    const [choice] = choices;
+    assert(choice && choices.length === 1 && choice.gain >= 1);
+    assert(choiceTable(choices).includes("Compared ways to run 1 kernel, "));
+  },
 });
 
 Deno.test("sizes that change are not tuned, and a hint says so", () => {

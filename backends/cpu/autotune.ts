@@ -13,6 +13,7 @@ import { isFloat, itemSize } from "../../lib/base/dtype.ts";
 import { cachedEntry, cacheEntry } from "../../lib/base/cached_entries.ts";
 import { CLEARLY, leastTimes } from "../../lib/base/least_times.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
+import { choiceDetails, type MeasuredChoice } from "../../lib/base/measured_choices.ts";
 import { movedKernel } from "../../lib/loops/moved_kernel.ts";
 import { expandRegions } from "../../lib/loops/regions.ts";
 import { usesOf } from "../../lib/loops/uses.ts";
@@ -109,19 +110,42 @@ function tuned(usual: Kernel, all: readonly Form[]): Kernel {
     cacheEntry("choices", key, JSON.stringify(outcome));
   }
   const form = forms[outcome.form] ?? first, { team } = outcome;
-  logs.emit("perf_hints", () => {
-    const tried = outcome.trials.map(({ name, microseconds }) => `${name} ${microseconds.toFixed(1)} µs`);
-    const kept = [...(form === first ? [] : [form.name]), ...(team ? [TEAM_TEXT[team]] : [])].join(", ");
-    return `max-autotune ${usual.name}: ${tried.join(", ") || "too short to compare"}; keeps ${
-      kept || "the usual form"
-    }${known ? " (measured before)" : ""}${
-      disturbed ? " (threads wait for other programs: asked again)" : ""
-    }`;
-  });
+  const kept = [...(form === first ? [] : [form.name]), ...(team ? [TEAM_TEXT[team]] : [])].join(", ");
+  logs.emit(
+    "perf_hints",
+    () => {
+      const tried = outcome.trials.map(({ name, microseconds }) => `${name} ${microseconds.toFixed(1)} µs`);
+      return `max-autotune ${usual.name}: ${tried.join(", ") || "too short to compare"}; keeps ${
+        kept || "the usual form"
+      }${known ? " (measured before)" : ""}${
+        disturbed ? " (threads wait for other programs: asked again)" : ""
+      }`;
+    },
+    choiceDetails({
+      of: usual.name,
+      kept: kept || null,
+      ...gainOf(outcome, forms.length),
+      known: known !== undefined,
+      disturbed,
+    }),
+  );
   return { ...form.kernel, name: usual.name, ...(team ? { team } : {}) };
 }
 
 const TEAM_TEXT: Readonly<Record<Team, string>> = { one: "one thread", all: "all threads" };
+
+/** Returns the time of the chosen way, and how much longer the usual one takes, as far as they were timed. */
+export function gainOf(
+  { trials, form, team }: Outcome,
+  forms: number,
+): Pick<MeasuredChoice, "microseconds" | "gain"> {
+  const times = trials.map(({ microseconds }) => microseconds), tiled = forms > 1 ? forms : 0;
+  const [one, all] = times.slice(tiled), [usual, kept] = [times[0], times[form]];
+  const ofForm = tiled > 0 && usual !== undefined && kept !== undefined ? usual / kept : 1;
+  const [before, now] = team === "one" ? [all, one] : team === "all" ? [one, all] : [];
+  const ofTeam = before !== undefined && now !== undefined ? before / now : 1;
+  return { microseconds: now ?? (tiled > 0 ? kept : undefined) ?? null, gain: ofForm * ofTeam };
+}
 
 /** Returns whether the number of threads may change: library calls have one, except for sorting, which is serial. */
 function mayChangeTeam(kernel: Kernel, threads: number): boolean {

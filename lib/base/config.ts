@@ -142,8 +142,11 @@ export class InductorConfig extends Settings {
   fusion = true;
   /** Whether to fuse element-wise work into matrix products and convolutions. */
   epilogueFusion = true;
-  /** Whether to time the variants of each kernel when it is compiled and keep the fastest: mode "max-autotune". */
-  maxAutotune = false;
+  /**
+   * Whether to time the variants of each kernel when it is compiled and keep the fastest: mode "max-autotune".
+   * DYN_MAX_AUTOTUNE.
+   */
+  maxAutotune: boolean = environmentSwitch("DYN_MAX_AUTOTUNE");
   /** Whether to rewrite the graph by its pattern tables before lowering. */
   patternMatcher = true;
   /** Threads of a CPU kernel; 0 means `DYN_NUM_THREADS`, or else every core. */
