@@ -407,26 +407,90 @@ interface Convolution {
   readonly repeated?: boolean;
 }
 
-/** Runs all three kinds of one convolution and compares every element. */
-function checkConvolution(p: Convolution, epilogue = 0): void {
-  const { n, c, k, h, w, r, s, groups = 1, threads = 2 } = p;
+type Four = readonly [number, number, number, number];
+
+/** Sizes and strides of a convolution, and random operands for it. */
+interface Prepared {
+  readonly cg: number;
+  readonly kg: number;
+  readonly oh: number;
+  readonly ow: number;
+  readonly strides: { readonly image: Four; readonly weight: Four; readonly result: Four };
+  readonly operands: { readonly image: Floats; readonly weight: Floats; readonly result: Floats };
+  readonly bias: Floats;
+}
+
+function prepare(p: Convolution): Prepared {
+  const { n, c, k, h, w, r, s, groups = 1 } = p;
   const [sh, sw] = p.stride ?? [1, 1], [ph, pw] = p.padding ?? [0, 0], [dh, dw] = p.dilation ?? [1, 1];
   const cg = c / groups, kg = k / groups;
   const oh = Math.floor((h + 2 * ph - dh * (r - 1) - 1) / sh) + 1;
   const ow = Math.floor((w + 2 * pw - dw * (s - 1) - 1) / sw) + 1;
-  const nchw = (channels: number, height: number, width: number) =>
+  const nchw = (channels: number, height: number, width: number): Four =>
     p.strided
       ? [height * width * channels, 1, width * channels, channels]
       : [channels * height * width, height * width, width, 1];
-  const is = p.repeated ? [h * w, 0, w, 1] : nchw(c, h, w), rs = nchw(k, oh, ow);
-  const ws = p.strided ? [1, k, k * cg, k * cg * r] : [cg * r * s, r * s, s, 1];
+  const strides = {
+    image: p.repeated ? [h * w, 0, w, 1] as const : nchw(c, h, w),
+    weight: p.strided ? [1, k, k * cg, k * cg * r] as const : [cg * r * s, r * s, s, 1] as const,
+    result: nchw(k, oh, ow),
+  };
   const random = randoms(n * 31 + c * 7 + k + h * w);
   const make = (length: number): Floats =>
     p.type === "f64" ? new Float64Array(length).map(random) : new Float32Array(length).map(random);
-  const image = make(n * c * h * w),
-    weight = make(k * cg * r * s),
-    result = make(n * k * oh * ow),
-    bias = make(k);
+  const operands = {
+    image: make(n * c * h * w),
+    weight: make(k * cg * r * s),
+    result: make(n * k * oh * ow),
+  };
+  return { cg, kg, oh, ow, strides, operands, bias: make(k) };
+}
+
+/** The argument of one kind of a convolution, as `ConvCall`. */
+function callOf(
+  p: Convolution,
+  { cg, kg, oh, ow, strides, operands, bias }: Prepared,
+  kind: number,
+  { epilogue = 0, context = 0, record = 0 } = {},
+): BigInt64Array<ArrayBuffer> {
+  const { n, h, w, r, s, groups = 1, threads = 2 } = p;
+  return new BigInt64Array([
+    addressOf(operands.image),
+    addressOf(operands.weight),
+    addressOf(operands.result),
+    kind === 0 && p.bias ? addressOf(bias) : 0,
+    ...[
+      kind,
+      n,
+      groups,
+      cg,
+      kg,
+      h,
+      w,
+      oh,
+      ow,
+      r,
+      s,
+      ...strides.image,
+      ...strides.weight,
+      ...strides.result,
+      1,
+    ],
+    ...p.stride ?? [1, 1],
+    ...p.padding ?? [0, 0],
+    ...p.dilation ?? [1, 1],
+    ...[threads, epilogue, context, p.fast ? 1 : 0, record],
+  ].map(BigInt));
+}
+const routineOf = (p: Convolution): number =>
+  routineAddresses([p.type === "f64" ? "conv_f64" : "conv_f32"])[0] ?? 0;
+
+/** Runs all three kinds of one convolution and compares every element. */
+function checkConvolution(p: Convolution, epilogue = 0): void {
+  const { n, c, k, h, w, r, s } = p, prepared = prepare(p);
+  const [sh, sw] = p.stride ?? [1, 1], [ph, pw] = p.padding ?? [0, 0], [dh, dw] = p.dilation ?? [1, 1];
+  const { cg, kg, oh, ow, operands, bias } = prepared, { image, weight, result } = operands;
+  const { image: is, weight: ws, result: rs } = prepared.strides;
   if (p.scale !== undefined) { for (let i = 0; i < image.length; i++) image[i] = (image[i] ?? 0) * p.scale; }
   if (p.infinite) image[is[2] ?? 0] = Infinity;
   if (p.infiniteGradient !== undefined) result[p.infiniteGradient] = Infinity;
@@ -461,7 +525,6 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
       }
     }
   }
-  const operands = { image, weight, result };
   const kinds = [["result", cg * r * s], ["image", kg * r * s], ["weight", n * oh * ow]] as const;
   kinds.forEach(([output, depth], kind) => {
     if (p.repeated && output === "image") return;
@@ -471,17 +534,12 @@ function checkConvolution(p: Convolution, epilogue = 0): void {
     const [channels, height] = kind === 0 ? [k, oh] : [c, h];
     context.set([channels, height]);
     const record = new Float64Array(3);
-    const call = new BigInt64Array([
-      addressOf(now.image),
-      addressOf(now.weight),
-      addressOf(now.result),
-      kind === 0 && p.bias ? addressOf(bias) : 0,
-      ...[kind, n, groups, cg, kg, h, w, oh, ow, r, s, ...is, ...ws, ...rs, 1],
-      ...[sh, sw, ph, pw, dh, dw, threads, kind < 2 ? epilogue : 0, addressOf(context)],
-      p.fast ? 1 : 0,
-      addressOf(record),
-    ].map(BigInt));
-    const run = () => callAt(routineAddresses([p.type === "f64" ? "conv_f64" : "conv_f32"])[0] ?? 0, call);
+    const call = callOf(p, { ...prepared, operands: now }, kind, {
+      epilogue: kind < 2 ? epilogue : 0,
+      context: addressOf(context),
+      record: addressOf(record),
+    });
+    const run = () => callAt(routineOf(p), call);
     run();
     checkKept({ record, run, out, start: out.slice().fill(NaN), weight: now.weight, skip: epilogue !== 0 });
     const tolerance = (p.fast ? 3 : 1) * 2 ** (p.type === "f64" ? -52 : -23) *
@@ -641,6 +699,48 @@ function someConvolution(random: () => number): Convolution {
 test("convolutions of any geometry", () => {
   const random = randomNumbers(testSeed());
   for (let left = TAKES_ALL ? 1500 : 40; left > 0; left--) checkConvolution(someConvolution(random));
+});
+
+/** Calls a function with an argument and stores 1 if an operation in it had a subnormal operand. Only x86 tells. */
+const WITH_FLAGS = `
+struct Watched { void (*call)(const void*); const void* argument; long seen; };
+static void watch(Watched* w) {
+#if defined(__SSE2__)
+  enum { FLAGS = 0x3f, DENORMAL = 2 };
+  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() & ~FLAGS);
+  w->call(w->argument);
+  w->seen = (__builtin_ia32_stmxcsr() & DENORMAL) != 0;
+#else
+  w->call(w->argument);
+#endif
+}
+extern "C" __attribute__((visibility("default"))) void* dyn_entry() { return (void*) watch; }
+`;
+
+test("convolutions compute with their operands, not with what lies beside them in scratch memory", () => {
+  const [path = ""] = buildLibraries([{ name: "flags", text: WITH_FLAGS }]);
+  /** Runs all kinds of a convolution; returns those in which a subnormal number was an operand. */
+  const subnormals = (p: Convolution, fill?: number): number[] => {
+    const prepared = prepare(p), { image, weight, result } = prepared.operands;
+    if (fill !== undefined) { for (const each of [image, weight, result]) each.fill(fill); }
+    return [0, 1, 2].filter((kind) => {
+      const argument = callOf(p, prepared, kind);
+      const watched = new BigInt64Array([BigInt(routineOf(p)), BigInt(addressOf(argument)), 0n]);
+      callAt(entryAddress(path), watched);
+      return watched[2] === 1n;
+    });
+  };
+  const random = randomNumbers(testSeed()), tiny = 2 ** -140;
+  const large = { n: 2, c: 48, k: 48, h: 40, w: 40, threads: 1 };
+  for (let left = TAKES_ALL ? 1500 : 150; left > 0; left--) {
+    // Scratch memory then holds products and copies of subnormal numbers
+    if (left % 50 === 0) {
+      for (const r of [1, 3, 5]) subnormals({ ...large, r, s: r, padding: [1, 1] }, tiny);
+    }
+    const p: Convolution = { ...someConvolution(random), threads: 1 };
+    subnormals(p, tiny);
+    assertEquals(subnormals(p), [], JSON.stringify(p));
+  }
 });
 
 test("convolutions with few channels a group", () => {

@@ -168,10 +168,16 @@ INL L segments_of(L ow, L image, L rows, L columns, L p0, L p1, Segment* out) {
   }
   return count;
 }
+// Zeros from element n of a row to the end of its vector: on some processors products with what memory happens to hold take
+// a hundred times as long, if it looks like subnormal numbers.
+INL void clear_excess(T* row, L n) {
+  if (n % VL) st(row + n / VL * VL, (V) ((Bits) ld(row + n / VL * VL) & ~lanes_from(n % VL)));
+}
 // Rows are written in order with whole vectors, so that the next one overwrites the excess. An image that is read in
 // place must not be read beyond its end.
 template <bool place>
-INL void pack_pixels(L kc, const L* taps, const T* padded, const Segment* segments, L count, L width, T* d) {
+INL void pack_pixels(L kc, const L* taps, const T* padded, const Segment* segments, L count, L pixels, T* d) {
+  const L width = (pixels + VL - 1) / VL * VL;
   for (L k = 0; k < kc; k++, d += width) {
     const T* s = padded + taps[k];
     for (L g = 0; g < count; g++) {
@@ -180,6 +186,7 @@ INL void pack_pixels(L kc, const L* taps, const T* padded, const Segment* segmen
       if (place) copy_row(to, from, segments[g].length);
       else for (L t = 0; t < segments[g].length; t += VL) st(to + t, ld(from + t));
     }
+    clear_excess(d, pixels);
   }
 }
 
@@ -225,11 +232,11 @@ OUTL void conv_unit(const Conv& p, const L* taps, L g, L i0, L i1, L h0, L h1, L
   for (L k0 = 0; k0 < depth; k0 += kc_most) {
     const L kc = least(kc_most, depth - k0);
     for (L j = 0; j < panels; j++) {
-      const L from = j * NR, to = least(pixels, from + NR), width = (to - from + VL - 1) / VL * VL;
+      const L from = j * NR, to = least(pixels, from + NR);
       T* to_b = packed + j * NR * kc_most;
       const auto segmented = [&](L ow, L rows, L columns) { return segments_of(ow, image, rows, columns, from, to, segments); };
-      if (place) pack_pixels<true>(kc, taps + k0, padded, segments, segmented(per_image, 1, 0), width, to_b);
-      else pack_pixels<false>(kc, taps + k0, padded, segments, segmented(p.ow, rows, q.columns), width, to_b);
+      if (place) pack_pixels<true>(kc, taps + k0, padded, segments, segmented(per_image, 1, 0), to - from, to_b);
+      else pack_pixels<false>(kc, taps + k0, padded, segments, segmented(p.ow, rows, q.columns), to - from, to_b);
     }
     for (L m = m0; m < m1; m += MR * 2) {
       const L end = least(m1, m + MR * 2);

@@ -42,7 +42,7 @@ template <int nv> OUTL void points_tile(L depth, const T* a, const T* b, L lb, c
 }
 
 // Packs taps [k0, k1), whole rows of filters, of output rows [h0, h1), to d[tap*pitch + pixel]. The next row overwrites
-// what is written beyond a row.
+// what is written beyond a row; after the last one are zeros.
 template <int step> OUTL void pack_patches(const Conv& p, const T* image, L k0, L k1, L h0, L h1, T* d, L pitch) {
   const T* end = end_of(p);
   for (L k = k0; k < k1; k += p.s, d += p.s * pitch) {
@@ -52,6 +52,7 @@ template <int step> OUTL void pack_patches(const Conv& p, const T* image, L k0, 
       if (from + (x + VL) * step <= end) deal_out<step>(from + x * step, p.s, to, pitch);
       else for (L q = x; q < p.ow; q++) for (L t = 0; t < p.s; t++) to[t * pitch + q - x] = from[q * step + t];
     }
+    for (L t = 0; t < p.s; t++) clear_excess(d + t * pitch, (h1 - h0) * p.ow);
   }
 }
 

@@ -48,7 +48,8 @@ OUTL void store_panel(const ConvCall& call, const Conv& p, L g, L panel, L c, co
   }
 }
 
-// Transforms output channels of panels [k0, k1) of the gradient of a unit.
+// Transforms output channels of panels [k0, k1) of the gradient of a unit; those that the last panel lacks are zero, as
+// clear_excess says.
 INL void unit_gradients(const Conv& p, const TileUnits& u, const TileUnit& w, L g, L k0, L k1, T* padded, T* d, L tiles) {
   // whole vectors of channels, of which the preceding ones are computed again
   const L first = least(k0 * PK, p.kg - VL), channels = least(p.kg, k1 * PK) - first;
@@ -59,6 +60,9 @@ INL void unit_gradients(const Conv& p, const TileUnits& u, const TileUnit& w, L 
     for (L y = 0; y < rows; y++) for (L x = 0; x < u.across; x++, tile++)
       p.scheme->gradient(padded + (out * y * columns + out * x) * pitch, columns * pitch, pitch, channels, d, tile, tiles);
   }
+  const L lacking = k1 * PK - first - channels;
+  if (lacking > 0) for (L tile = 0; tile < tiles; tile++) for (L point = 0; point < p.scheme->results; point++)
+    fill_row(lanes_at(d, p.scheme->results, channels, tile, tiles) + point * point_of(tiles), 0, lacking);
 }
 // Adds a unit to panels [k0, k1) of group g of a transformed gradient, or initialises them. If it is the only unit, its
 // results are written directly.
