@@ -9,6 +9,7 @@
  *
  * @module
  */
+import "./modules.ts";
 import { optionsOf, refuseSurplus } from "./lib/base/checked_input.ts";
 import { loadUnlessOnDemand } from "./lib/base/on_demand.ts";
 import { environmentVariable } from "./lib/base/permissions.ts";

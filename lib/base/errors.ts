@@ -169,7 +169,17 @@ export const OWN_ROOT: string = import.meta.url.endsWith("/lib/base/errors.ts")
   : import.meta.url;
 
 /** Parts of the source tree that a stack trace should treat as dyn's; examples and tests are users of it. */
-const OWN_PARTS = ["lib/", "backends/", "packaging/", "runtime/", "cli/", "cli.ts", "mod.ts", "preload.ts"];
+const OWN_PARTS = [
+  "lib/",
+  "backends/",
+  "packaging/",
+  "runtime/",
+  "cli/",
+  "cli.ts",
+  "mod.ts",
+  "modules.ts",
+  "preload.ts",
+];
 
 /** Returns whether a file, by its path, is one of dyn's own. */
 export function isOwnFile(path: string): boolean {
