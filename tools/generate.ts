@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
   dims: "IntOrInts",
   dimsOrBool: "IntOrInts | boolean",
   pairs: "number | readonly (readonly number[])[]",
-  outputSizes: "number | readonly (number | null)[]",
+  outputSizes: "Dim | readonly (Dim | null)[]",
   floatOrFloats: "number | readonly number[]",
   size: "Dim",
   sizes: "readonly Dim[]",

@@ -314,10 +314,10 @@ function coerce<T>(
       });
     }
     case "outputSizes":
-      if (typeof value === "number" && Number.isInteger(value)) return value;
+      if (isWholeSize(value)) return value;
       if (!Array.isArray(value)) throw bad();
       return value.map((each: unknown) => {
-        if (each === null || (typeof each === "number" && Number.isInteger(each))) return each;
+        if (each === null || isWholeSize(each)) return each;
         throw bad();
       });
     case "floatOrFloats":

@@ -200,11 +200,11 @@ export interface OpApi<T extends TensorLike> {
   fill(self: T, value: Operand<T>): T;
   zero(self: T): T;
   arange(start: Scalar | Dim, ...rest: Rest<named.ArangeOptions, ["end", "step"]>): T;
-  linspace(start: Scalar | Dim, end: Scalar | Dim, steps: number, options?: named.LinspaceOptions): T;
+  linspace(start: Scalar | Dim, end: Scalar | Dim, steps: Dim, options?: named.LinspaceOptions): T;
   logspace(
     start: Scalar | Dim,
     end: Scalar | Dim,
-    steps: number,
+    steps: Dim,
     ...rest: Rest<named.LogspaceOptions, ["base"]>
   ): T;
   eye(n: Dim, ...rest: Rest<named.EyeOptions, ["m"]>): T;
@@ -428,9 +428,9 @@ export interface OpApi<T extends TensorLike> {
   flip(self: T, ...dims: number[]): T;
   fliplr(self: T): T;
   flipud(self: T): T;
-  roll(self: T, shifts: IntOrInts, ...rest: Rest<named.RollOptions, ["dims"]>): T;
-  roll(self: T, named: { readonly shifts: IntOrInts } & named.RollOptions): T;
-  rollDims(self: T, shifts: readonly number[], dims: readonly number[]): T;
+  roll(self: T, shifts: Dim | readonly Dim[], ...rest: Rest<named.RollOptions, ["dims"]>): T;
+  roll(self: T, named: { readonly shifts: Dim | readonly Dim[] } & named.RollOptions): T;
+  rollDims(self: T, shifts: readonly Dim[], dims: readonly number[]): T;
   repeat(self: T, repeats: readonly Dim[]): T;
   repeat(self: T, ...repeats: Dim[]): T;
   tile(self: T, dims: readonly Dim[]): T;
@@ -1265,8 +1265,8 @@ export interface OpApi<T extends TensorLike> {
       readonly alignCorners: boolean;
     },
   ): T;
-  affineGrid(theta: T, size: readonly number[], ...rest: Rest<named.AffineGridOptions, ["alignCorners"]>): T;
-  affineGrid(theta: T, named: { readonly size: readonly number[] } & named.AffineGridOptions): T;
+  affineGrid(theta: T, size: readonly Dim[], ...rest: Rest<named.AffineGridOptions, ["alignCorners"]>): T;
+  affineGrid(theta: T, named: { readonly size: readonly Dim[] } & named.AffineGridOptions): T;
   marginRankingLoss(
     input1: T,
     input2: T,
@@ -1616,78 +1616,78 @@ export interface OpApi<T extends TensorLike> {
       ["bias", "stride", "padding", "outputPadding", "groups", "dilation"]
     >
   ): T;
-  adaptiveSum(self: T, dim: number, count: number): T;
-  adaptiveSumBackward(grad: T, dim: number, size: number): T;
-  windowLengths(like: T, size: number, count: number): T;
-  adaptiveAvgPool1d(self: T, outputSize: number | readonly (number | null)[]): T;
-  adaptiveAvgPool1d(self: T, named: { readonly outputSize: number | readonly (number | null)[] }): T;
-  adaptiveAvgPool2d(self: T, outputSize: number | readonly (number | null)[]): T;
-  adaptiveAvgPool2d(self: T, named: { readonly outputSize: number | readonly (number | null)[] }): T;
-  adaptiveAvgPool3d(self: T, outputSize: number | readonly (number | null)[]): T;
-  adaptiveAvgPool3d(self: T, named: { readonly outputSize: number | readonly (number | null)[] }): T;
-  adaptiveMax(self: T, dim: number, count: number): T;
-  adaptiveMaxima(self: T, sizes: readonly number[]): T;
-  adaptiveMaxOffsets(self: T, sizes: readonly number[], kernel: readonly number[]): T;
-  adaptiveMaxIndices(self: T, sizes: readonly number[]): T;
+  adaptiveSum(self: T, dim: number, count: Dim): T;
+  adaptiveSumBackward(grad: T, dim: number, size: Dim): T;
+  windowLengths(like: T, size: Dim, count: Dim): T;
+  adaptiveAvgPool1d(self: T, outputSize: Dim | readonly (Dim | null)[]): T;
+  adaptiveAvgPool1d(self: T, named: { readonly outputSize: Dim | readonly (Dim | null)[] }): T;
+  adaptiveAvgPool2d(self: T, outputSize: Dim | readonly (Dim | null)[]): T;
+  adaptiveAvgPool2d(self: T, named: { readonly outputSize: Dim | readonly (Dim | null)[] }): T;
+  adaptiveAvgPool3d(self: T, outputSize: Dim | readonly (Dim | null)[]): T;
+  adaptiveAvgPool3d(self: T, named: { readonly outputSize: Dim | readonly (Dim | null)[] }): T;
+  adaptiveMax(self: T, dim: number, count: Dim): T;
+  adaptiveMaxima(self: T, sizes: readonly Dim[]): T;
+  adaptiveMaxOffsets(self: T, sizes: readonly Dim[], kernel: readonly Dim[]): T;
+  adaptiveMaxIndices(self: T, sizes: readonly Dim[]): T;
   adaptiveMaxPool1d(
     self: T,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
     options?: named.AdaptiveMaxPool1dOptions,
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool1d(
     self: T,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     options: named.AdaptiveMaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool1d(
     self: T,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices?: false | named.AdaptiveMaxPool1dOptions,
   ): T;
   adaptiveMaxPool1d(
     self: T,
-    named: { readonly outputSize: number | readonly (number | null)[] } & named.AdaptiveMaxPool1dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.AdaptiveMaxPool1dOptions,
   ): T;
   adaptiveMaxPool2d(
     self: T,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
     options?: named.AdaptiveMaxPool2dOptions,
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool2d(
     self: T,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     options: named.AdaptiveMaxPool2dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool2d(
     self: T,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices?: false | named.AdaptiveMaxPool2dOptions,
   ): T;
   adaptiveMaxPool2d(
     self: T,
-    named: { readonly outputSize: number | readonly (number | null)[] } & named.AdaptiveMaxPool2dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.AdaptiveMaxPool2dOptions,
   ): T;
   adaptiveMaxPool3d(
     self: T,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
     options?: named.AdaptiveMaxPool3dOptions,
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool3d(
     self: T,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     options: named.AdaptiveMaxPool3dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool3d(
     self: T,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices?: false | named.AdaptiveMaxPool3dOptions,
   ): T;
   adaptiveMaxPool3d(
     self: T,
-    named: { readonly outputSize: number | readonly (number | null)[] } & named.AdaptiveMaxPool3dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.AdaptiveMaxPool3dOptions,
   ): T;
   maxUnpool1d(
     self: T,

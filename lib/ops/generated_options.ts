@@ -471,14 +471,17 @@ export interface Rot90Options {
 /** Arguments of tril by name. */
 export interface TrilOptions {
   /** As PyTorch's `diagonal`; default 0. */
-  readonly diagonal?: number | undefined;
+  readonly diagonal?: Dim | undefined;
 }
 
 /** Arguments of triu by name, those of tril. */
 export interface TriuOptions extends TrilOptions {}
 
-/** Arguments of diag by name, those of tril. */
-export interface DiagOptions extends TrilOptions {}
+/** Arguments of diag by name. */
+export interface DiagOptions {
+  /** As PyTorch's `diagonal`; default 0. */
+  readonly diagonal?: number | undefined;
+}
 
 /** Arguments of cat by name, those of splitWithSizesCopy. */
 export interface CatOptions extends SplitWithSizesCopyOptions {}
@@ -1211,7 +1214,7 @@ export interface CumulativeTrapezoidOptions<T> extends TrapezoidOptions<T> {}
 /** Arguments of interpolate by name. */
 export interface InterpolateOptions {
   /** As PyTorch's `size`; optional. */
-  readonly size?: IntOrInts | null | undefined;
+  readonly size?: Dim | readonly Dim[] | null | undefined;
   /** As PyTorch's `scale_factor`; optional. */
   readonly scaleFactor?: number | readonly number[] | null | undefined;
   /** As PyTorch's `mode`; default "nearest". */
@@ -1235,7 +1238,7 @@ export interface InterpolateOptions {
 /** Arguments of upsampleNearest by name. */
 export interface UpsampleNearestOptions {
   /** As PyTorch's `size`; optional. */
-  readonly size?: IntOrInts | null | undefined;
+  readonly size?: Dim | readonly Dim[] | null | undefined;
   /** As PyTorch's `scale_factor`; optional. */
   readonly scaleFactor?: number | readonly number[] | null | undefined;
 }

@@ -6,6 +6,7 @@ import { type DType, valueType } from "../base/dtype.ts";
 import { invariant } from "../base/errors.ts";
 import type { Body, Operand } from "../loops/body.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
+import type { Dim } from "../sym/expr.ts";
 import type { OpApi } from "./generated.ts";
 import { castTo, elementOf, isTensor } from "./promotion.ts";
 import type { TensorLike } from "./tensor_like.ts";
@@ -74,6 +75,16 @@ export function numberOf<T extends TensorLike, const N extends readonly NumberOf
   invariant(like !== undefined && typeof like !== "number", "Expected a number of the graph");
   const m = inGraph(o, like);
   return applied(m, numbers.map((each) => typeof each === "number" ? m.constant(each) : each), formula);
+}
+
+/** The quotient of two sizes as a number for use beside elements of x, rounded to their type once. */
+export function ratioOf<T extends TensorLike>(
+  o: OpApi<T>,
+  x: T,
+  { over, by }: { readonly over: Dim; readonly by: Dim },
+): NumberOf<T> {
+  if (typeof over === "number" && typeof by === "number") return over / by;
+  return o.div(o.full([], over, { dtype: valueType(x.dtype), device: x.device }), by);
 }
 
 /** Returns what a formula gives for numbers, as a value of type `dtype` in a kernel. */

@@ -47,7 +47,7 @@ export interface ArgumentTypes<T> {
   /** A count of dimensions, or two lists of dimensions to pair. */
   pairs: number | readonly (readonly number[])[];
   /** One size for all dimensions, or one for each; null keeps a size. */
-  outputSizes: number | readonly (number | null)[];
+  outputSizes: Dim | readonly (Dim | null)[];
   floatOrFloats: number | readonly number[];
   /** A size or index that may be symbolic. */
   size: Dim;

@@ -232,11 +232,15 @@ export function withSize(shape: readonly Dim[], dim: number, size: Dim): Dim[] {
 }
 
 /** An integer or several, as exactly `count` integers. */
-export function spread(value: number | readonly number[], count: number, what: string): number[] {
-  if (typeof value === "number") return new Array<number>(count).fill(value);
-  if (value.length === 1 && count !== 1) return new Array<number>(count).fill(value[0] ?? 0);
+export function spread(value: number | readonly number[], count: number, what: string): number[];
+export function spread(value: Dim | readonly Dim[], count: number, what: string): Dim[];
+export function spread(value: Dim | readonly Dim[], count: number, what: string): Dim[] {
+  if (typeof value === "number" || value instanceof Sym) return new Array<Dim>(count).fill(value);
+  if (value.length === 1 && count !== 1) return new Array<Dim>(count).fill(value[0] ?? 0);
   if (value.length !== count) {
-    throw new DynError(`Expected ${what} to be one integer or ${count} but found [${value.join(", ")}]`);
+    throw new DynError(
+      `Expected ${what} to be one integer or ${count} but found [${value.map(sizeText).join(", ")}]`,
+    );
   }
   return [...value];
 }

@@ -621,14 +621,14 @@ export const arange: (
 export const linspace: (
   start: Scalar | Dim,
   end: Scalar | Dim,
-  steps: number,
+  steps: Dim,
   options?: LinspaceOptions,
 ) => Tensor = ops.linspace;
 /** base to the powers of linspace(start, end, steps), as `torch.logspace`. */
 export const logspace: (
   start: Scalar | Dim,
   end: Scalar | Dim,
-  steps: number,
+  steps: Dim,
   base?: number | LogspaceOptions,
   options?: LogspaceOptions,
 ) => Tensor = ops.logspace;
@@ -1039,8 +1039,13 @@ export const fliplr: (self: Tensor) => Tensor = ops.fliplr;
 export const flipud: (self: Tensor) => Tensor = ops.flipud;
 /** Rolled along dimensions, by default along the flattened tensor, as `torch.roll`. */
 export const roll: {
-  (self: Tensor, shifts: IntOrInts, dims?: IntOrInts | null | RollOptions, options?: RollOptions): Tensor;
-  (self: Tensor, named: { readonly shifts: IntOrInts } & RollOptions): Tensor;
+  (
+    self: Tensor,
+    shifts: Dim | readonly Dim[],
+    dims?: IntOrInts | null | RollOptions,
+    options?: RollOptions,
+  ): Tensor;
+  (self: Tensor, named: { readonly shifts: Dim | readonly Dim[] } & RollOptions): Tensor;
 } = ops.roll;
 /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
 export const tile: {
@@ -1065,11 +1070,9 @@ export const rot90: (
   options?: Rot90Options,
 ) => Tensor = ops.rot90;
 /** The lower triangle of matrices from a diagonal on, as `torch.tril`. */
-export const tril: (self: Tensor, diagonal?: number | TrilOptions, options?: TrilOptions) => Tensor =
-  ops.tril;
+export const tril: (self: Tensor, diagonal?: Dim | TrilOptions, options?: TrilOptions) => Tensor = ops.tril;
 /** The upper triangle of matrices from a diagonal on, as `torch.triu`. */
-export const triu: (self: Tensor, diagonal?: number | TriuOptions, options?: TriuOptions) => Tensor =
-  ops.triu;
+export const triu: (self: Tensor, diagonal?: Dim | TriuOptions, options?: TriuOptions) => Tensor = ops.triu;
 /** The diagonal of a matrix, or the matrix that has a vector on its diagonal, as `torch.diag`. */
 export const diag: (self: Tensor, diagonal?: number | DiagOptions, options?: DiagOptions) => Tensor =
   ops.diag;
@@ -2015,11 +2018,11 @@ export const gridSampler3d: {
 export const affineGrid: {
   (
     theta: Tensor,
-    size: readonly number[],
+    size: readonly Dim[],
     alignCorners?: boolean | AffineGridOptions,
     options?: AffineGridOptions,
   ): Tensor;
-  (theta: Tensor, named: { readonly size: readonly number[] } & AffineGridOptions): Tensor;
+  (theta: Tensor, named: { readonly size: readonly Dim[] } & AffineGridOptions): Tensor;
 } = ops.affineGrid;
 /**
  * The sampling grid of affine maps theta [N, 2, 3] for images of `size` [N, C, H, W], or [N, 3, 4] for

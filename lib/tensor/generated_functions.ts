@@ -519,7 +519,7 @@ export const bilinear: (
  */
 export const interpolate: (
   self: Tensor,
-  size?: IntOrInts | null | InterpolateOptions,
+  size?: Dim | readonly Dim[] | null | InterpolateOptions,
   scaleFactor?: number | readonly number[] | null | InterpolateOptions,
   mode?:
     | "nearest"
@@ -543,14 +543,14 @@ export const upsample: typeof interpolate = interpolate;
 /** interpolate with mode nearest, as `nn.functional.upsample_nearest`. */
 export const upsampleNearest: (
   self: Tensor,
-  size?: IntOrInts | null | UpsampleNearestOptions,
+  size?: Dim | readonly Dim[] | null | UpsampleNearestOptions,
   scaleFactor?: number | readonly number[] | null | UpsampleNearestOptions,
   options?: UpsampleNearestOptions,
 ) => Tensor = ops.upsampleNearest;
 /** interpolate with mode bilinear, as `nn.functional.upsample_bilinear`. */
 export const upsampleBilinear: (
   self: Tensor,
-  size?: IntOrInts | null | UpsampleBilinearOptions,
+  size?: Dim | readonly Dim[] | null | UpsampleBilinearOptions,
   scaleFactor?: number | readonly number[] | null | UpsampleBilinearOptions,
   options?: UpsampleBilinearOptions,
 ) => Tensor = ops.upsampleBilinear;
@@ -989,24 +989,24 @@ export const linear: (
  * `nn.functional.adaptive_avg_pool1d`.
  */
 export const adaptiveAvgPool1d: {
-  (self: Tensor, outputSize: number | readonly (number | null)[]): Tensor;
-  (self: Tensor, named: { readonly outputSize: number | readonly (number | null)[] }): Tensor;
+  (self: Tensor, outputSize: Dim | readonly (Dim | null)[]): Tensor;
+  (self: Tensor, named: { readonly outputSize: Dim | readonly (Dim | null)[] }): Tensor;
 } = ops.adaptiveAvgPool1d;
 /**
  * Means of windows that cover 2 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_avg_pool2d`.
  */
 export const adaptiveAvgPool2d: {
-  (self: Tensor, outputSize: number | readonly (number | null)[]): Tensor;
-  (self: Tensor, named: { readonly outputSize: number | readonly (number | null)[] }): Tensor;
+  (self: Tensor, outputSize: Dim | readonly (Dim | null)[]): Tensor;
+  (self: Tensor, named: { readonly outputSize: Dim | readonly (Dim | null)[] }): Tensor;
 } = ops.adaptiveAvgPool2d;
 /**
  * Means of windows that cover 3 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_avg_pool3d`.
  */
 export const adaptiveAvgPool3d: {
-  (self: Tensor, outputSize: number | readonly (number | null)[]): Tensor;
-  (self: Tensor, named: { readonly outputSize: number | readonly (number | null)[] }): Tensor;
+  (self: Tensor, outputSize: Dim | readonly (Dim | null)[]): Tensor;
+  (self: Tensor, named: { readonly outputSize: Dim | readonly (Dim | null)[] }): Tensor;
 } = ops.adaptiveAvgPool3d;
 /**
  * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
@@ -1015,23 +1015,23 @@ export const adaptiveAvgPool3d: {
 export const adaptiveMaxPool1d: {
   (
     self: Tensor,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
     options?: AdaptiveMaxPool1dOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     options: AdaptiveMaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices?: false | AdaptiveMaxPool1dOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool1dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & AdaptiveMaxPool1dOptions,
   ): Tensor;
 } = ops.adaptiveMaxPool1d;
 /**
@@ -1041,23 +1041,23 @@ export const adaptiveMaxPool1d: {
 export const adaptiveMaxPool2d: {
   (
     self: Tensor,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
     options?: AdaptiveMaxPool2dOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     options: AdaptiveMaxPool2dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices?: false | AdaptiveMaxPool2dOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool2dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & AdaptiveMaxPool2dOptions,
   ): Tensor;
 } = ops.adaptiveMaxPool2d;
 /**
@@ -1067,23 +1067,23 @@ export const adaptiveMaxPool2d: {
 export const adaptiveMaxPool3d: {
   (
     self: Tensor,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
     options?: AdaptiveMaxPool3dOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     options: AdaptiveMaxPool3dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    outputSize: number | readonly (number | null)[],
+    outputSize: Dim | readonly (Dim | null)[],
     returnIndices?: false | AdaptiveMaxPool3dOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly outputSize: number | readonly (number | null)[] } & AdaptiveMaxPool3dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & AdaptiveMaxPool3dOptions,
   ): Tensor;
 } = ops.adaptiveMaxPool3d;
 /** Values at the indices that maxPool1d returned, zeros elsewhere, as `nn.functional.max_unpool1d`. */

@@ -1038,9 +1038,9 @@ export interface TensorMethods<T> {
   /** Reversed along dimension 0, as `torch.flipud`. */
   flipud(): T;
   /** Rolled along dimensions, by default along the flattened tensor, as `torch.roll`. */
-  roll(shifts: IntOrInts, dims?: IntOrInts | null | RollOptions, options?: RollOptions): T;
+  roll(shifts: Dim | readonly Dim[], dims?: IntOrInts | null | RollOptions, options?: RollOptions): T;
   /** Rolled along dimensions, by default along the flattened tensor, as `torch.roll`. */
-  roll(named: { readonly shifts: IntOrInts } & RollOptions): T;
+  roll(named: { readonly shifts: Dim | readonly Dim[] } & RollOptions): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(repeats: readonly Dim[]): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
@@ -1061,13 +1061,13 @@ export interface TensorMethods<T> {
   /** Turned by k quarters in the plane of two dimensions, as `torch.rot90`. */
   rot90(k?: number | Rot90Options, dims?: readonly number[] | Rot90Options, options?: Rot90Options): T;
   /** The lower triangle of matrices from a diagonal on, as `torch.tril`. */
-  tril(diagonal?: number | TrilOptions, options?: TrilOptions): T;
+  tril(diagonal?: Dim | TrilOptions, options?: TrilOptions): T;
   /** tril, in place; returns this tensor. */
-  tril_(diagonal?: number | TrilOptions, options?: TrilOptions): T;
+  tril_(diagonal?: Dim | TrilOptions, options?: TrilOptions): T;
   /** The upper triangle of matrices from a diagonal on, as `torch.triu`. */
-  triu(diagonal?: number | TriuOptions, options?: TriuOptions): T;
+  triu(diagonal?: Dim | TriuOptions, options?: TriuOptions): T;
   /** triu, in place; returns this tensor. */
-  triu_(diagonal?: number | TriuOptions, options?: TriuOptions): T;
+  triu_(diagonal?: Dim | TriuOptions, options?: TriuOptions): T;
   /** The diagonal of a matrix, or the matrix that has a vector on its diagonal, as `torch.diag`. */
   diag(diagonal?: number | DiagOptions, options?: DiagOptions): T;
   /** Running sums along a dimension, as `torch.cumsum`. */

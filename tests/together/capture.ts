@@ -14,6 +14,7 @@ import "../changing_decisions_test.ts";
 import "../changing_keys_test.ts";
 import "../changing_lengths_test.ts";
 import "../changing_numbers_test.ts";
+import "../changing_sizes_test.ts";
 import "../operand_numbers_test.ts";
 import "../changing_sorts_test.ts";
 import "../fresh_inputs_test.ts";

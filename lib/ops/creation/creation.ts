@@ -5,8 +5,8 @@
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { type DType, getDefaultDtype, isFloat, isHalf, valueType } from "../../base/dtype.ts";
-import { isLess, sizeText } from "../../sym/decide.ts";
-import { add, type Dim, mul, sub, Sym } from "../../sym/expr.ts";
+import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
+import { add, ceilDiv, type Dim, floorDiv, mul, sub, Sym } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
@@ -180,18 +180,19 @@ function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { 
   const all = [start, end, step];
   const dtype = all.some((x) => typeof x === "number" && !Number.isInteger(x)) ? getDefaultDtype() : "int64";
   if (all.some((x) => x instanceof Sym)) {
-    if (!isSize(start) || !isSize(end) || step !== 1) {
-      throw new DynError(
-        "Expected integer bounds and a step of 1 for a range with a symbolic size as a bound",
-      );
+    if (!isSize(start) || !isSize(end) || !isSize(step)) {
+      throw new DynError("Expected integers for a range with a symbolic size among them");
     }
-    const length = sub(end, start);
+    if (isEqual(step, 0)) throw new DynError("Expected a nonzero step but found 0");
+    const forward = isLess(0, step), length = forward ? sub(end, start) : sub(start, end);
     if (isLess(length, 0)) {
       throw new DynError(
-        `Expected a step towards the end but found ${sizeText(start)} to ${sizeText(end)} by 1`,
+        `Expected a step towards the end but found ${sizeText(start)} to ${sizeText(end)} by ${
+          sizeText(step)
+        }`,
       );
     }
-    return { length, dtype };
+    return { length: ceilDiv(length, forward ? step : sub(0, step)), dtype };
   }
   const [from, to, by] = all.map(Number) as [number, number, number];
   if (by === 0) throw new DynError("Expected a nonzero step but found 0");
@@ -262,7 +263,7 @@ const arange = lowerOp({
 const linspace = lowerOp({
   name: "linspace",
   doc: "`steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`.",
-  params: { start: required("scalar"), end: required("scalar"), steps: required("int"), ...options },
+  params: { start: required("scalar"), end: required("scalar"), steps: required("size"), ...options },
   exposure: { method: false },
   infer({ steps, dtype, device }) {
     checkAtLeast("the number of steps", steps, 0);
@@ -277,13 +278,13 @@ const linspace = lowerOp({
         return isHalf(dtype) ? o.narrow(made, dtype) : made;
       };
       const first = known(start), last = known(end);
-      if (steps < 2) return o.cast(first, dtype);
-      const step = o.div(o.sub(last, first), o.constant(steps - 1, type));
+      if (isLess(steps, 2)) return o.cast(first, dtype);
+      const step = o.div(o.sub(last, first), numberValue(o, sub(steps, 1), type));
       const position = o.index(i, "int64"), count = (index: Dim) => o.cast(o.index(index, "int64"), type);
       const forth = o.fma(step, count(i), first);
-      const back = o.fma(o.neg(step), count(sub(steps - 1, i)), last);
+      const back = o.fma(o.neg(step), count(sub(sub(steps, 1), i)), last);
       return o.cast(
-        o.select(o.lt(position, o.constant(Math.floor(steps / 2), "int64")), forth, back),
+        o.select(o.lt(position, numberValue(o, floorDiv(steps, 2), "int64")), forth, back),
         dtype,
       );
     });
@@ -299,7 +300,7 @@ const logspace = composeOp({
   params: {
     start: required("scalar"),
     end: required("scalar"),
-    steps: required("int"),
+    steps: required("size"),
     base: optional("float", 10),
     ...options,
   },

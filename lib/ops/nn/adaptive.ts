@@ -4,8 +4,8 @@
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
-import { add, ceilDiv, type Dim, floorDiv, min, mul, sub } from "../../sym/expr.ts";
-import { isLess, sizeText } from "../../sym/decide.ts";
+import { add, ceilDiv, type Dim, floorDiv, max, min, mod, mul, product, sub, Sym } from "../../sym/expr.ts";
+import { isAtMost, isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered } from "../../loops/body.ts";
 import { FUNCTIONAL, INTERNAL, type TensorLike } from "../definition.ts";
@@ -16,21 +16,24 @@ import { checkCategory, elements, t } from "../pointwise.ts";
 import { maximaOf } from "./max_pooling.ts";
 import { checkPooled, type Windows } from "./windows.ts";
 import { within } from "../shape/scatter_views.ts";
-import { flatIndex, knownSize, sameShape, shapeText, withSize } from "../shapes.ts";
+import { flatIndex, sameShape, shapeText, withSize } from "../shapes.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
 
-const startOf = (i: Dim, size: Dim, count: number): Dim => floorDiv(mul(i, size), count);
-const endOf = (i: Dim, size: Dim, count: number): Dim => ceilDiv(mul(add(i, 1), size), count);
+const startOf = (i: Dim, size: Dim, count: Dim): Dim => floorDiv(mul(i, size), count);
+const endOf = (i: Dim, size: Dim, count: Dim): Dim => ceilDiv(mul(add(i, 1), size), count);
+
+/** Returns whether all windows have the same size, so that none overlap. Symbolic sizes guard the answer. */
+const areEqual = (size: Dim, count: Dim): boolean => count === 1 || isEqual(mod(size, max(1, count)), 0);
 
 /** The maximum number of elements of a window. */
-function widest(size: number, count: number): number {
-  return size % count === 0 ? size / count : Math.ceil(size / count) + 1;
+function widest(size: Dim, count: Dim): Dim {
+  return areEqual(size, count) ? floorDiv(size, max(1, count)) : add(ceilDiv(size, count), 1);
 }
 
 /** The output sizes of a call: null keeps a size. */
-function outputSizes(self: TensorLike, given: number | readonly (number | null)[], rank: number): number[] {
-  const spatial = self.shape.slice(-rank).map((s) => knownSize(s));
-  const list = typeof given === "number" ? new Array<number>(rank).fill(given) : given;
+function outputSizes(self: TensorLike, given: Dim | readonly (Dim | null)[], rank: number): Dim[] {
+  const spatial = self.shape.slice(-rank);
+  const list = typeof given === "number" || given instanceof Sym ? new Array<Dim>(rank).fill(given) : given;
   if (list.length !== rank && list.length !== 1) {
     throw new DynError(`Expected ${rank} output sizes but found ${list.length}`);
   }
@@ -48,24 +51,25 @@ const axisOf = (self: { readonly shape: readonly Dim[] }, dim: number): number =
 const adaptiveSum = lowerWideOp({
   name: "adaptiveSum",
   doc: "Sums of the `count` windows that cover a dimension.",
-  params: { self: required("tensor"), dim: required("int"), count: required("int") },
+  params: { self: required("tensor"), dim: required("int"), count: required("size") },
   exposure: INTERNAL,
   infer: ({ self, dim, count }) =>
     contiguousMeta(withSize(self.shape, axisOf(self, dim), count), self.dtype, self.device),
   lower({ self, dim, count }, [result]): Lowered[] {
     if (!result) return [];
-    const at = axisOf(self, dim), size = knownSize(self.shape[at] ?? 1), { dtype } = result;
+    const at = axisOf(self, dim), size = self.shape[at] ?? 1, { dtype } = result;
+    const isExact = areEqual(size, count);
     return [{
       kind: "reduction",
       shape: result.shape,
       dtype,
       op: "sum",
-      over: [widest(size, Math.max(1, count))],
+      over: [widest(size, count)],
       accumulator: dtype,
       element(o, index, [k]) {
         const i = index[at] ?? 0, place = add(startOf(i, size, count), k ?? 0);
         const read = () => o.load(self, withSize(index, at, place));
-        if (size % count === 0) return read();
+        if (isExact) return read();
         return o.masked(within(o, place, 0, endOf(i, size, count)), read, o.constant(0, dtype));
       },
     }];
@@ -75,7 +79,7 @@ const adaptiveSum = lowerWideOp({
     saves: [],
     rule: (o, { args: { self, dim }, grads: [grad] }) => {
       const at = axisOf(self, dim);
-      return grad ? { self: o.adaptiveSumBackward(grad, at, knownSize(self.shape[at] ?? 1)) } : {};
+      return grad ? { self: o.adaptiveSumBackward(grad, at, self.shape[at] ?? 1) } : {};
     },
   },
   samples: [{ args: [t(2, 5), 1, 3] }, { args: [t(2, 6), 1, 3] }],
@@ -84,18 +88,18 @@ const adaptiveSum = lowerWideOp({
 const adaptiveSumBackward = lowerWideOp({
   name: "adaptiveSumBackward",
   doc: "Gradients of windows given to each of their elements along a dimension of `size`.",
-  params: { grad: required("tensor"), dim: required("int"), size: required("int") },
+  params: { grad: required("tensor"), dim: required("int"), size: required("size") },
   exposure: INTERNAL,
   infer: ({ grad, dim, size }) => contiguousMeta(withSize(grad.shape, dim, size), grad.dtype, grad.device),
   lower({ grad, dim, size }, [result]): Lowered[] {
     if (!result) return [];
-    const count = knownSize(grad.shape[dim] ?? 1), { dtype } = result;
+    const count = grad.shape[dim] ?? 1, { dtype } = result;
     return [{
       kind: "reduction",
       shape: result.shape,
       dtype,
       op: "sum",
-      over: [Math.ceil(count / size) + 1],
+      over: [isAtMost(count, size) ? 2 : add(ceilDiv(count, size), 1)],
       accumulator: dtype,
       element(o, index, [k]) {
         const place = index[dim] ?? 0, i = add(floorDiv(mul(place, count), size), k ?? 0);
@@ -108,7 +112,7 @@ const adaptiveSumBackward = lowerWideOp({
   gradient: {
     saves: [],
     single: (o, grad, { args: { grad: g, dim } }) => ({
-      grad: o.adaptiveSum(grad, dim, knownSize(g.shape[dim] ?? 1)),
+      grad: o.adaptiveSum(grad, dim, g.shape[dim] ?? 1),
     }),
   },
   samples: [{ args: [t(2, 3), 1, 5] }],
@@ -117,7 +121,7 @@ const adaptiveSumBackward = lowerWideOp({
 const windowLengths = lowerWideOp({
   name: "windowLengths",
   doc: "The number of elements of each of `count` windows that cover `size`.",
-  params: { like: required("tensor"), size: required("int"), count: required("int") },
+  params: { like: required("tensor"), size: required("size"), count: required("size") },
   exposure: INTERNAL,
   infer: ({ like, count }) => contiguousMeta([count], like.dtype, like.device),
   lower: ({ size, count }, [result]) =>
@@ -130,11 +134,11 @@ const windowLengths = lowerWideOp({
 });
 
 /** Means along one dimension. */
-function meanAlong<T extends TensorLike>(o: OpApi<T>, x: T, at: { dim: number; count: number }): T {
-  const size = knownSize(x.shape[at.dim] ?? 1);
-  if (size === at.count) return x;
+function meanAlong<T extends TensorLike>(o: OpApi<T>, x: T, at: { dim: number; count: Dim }): T {
+  const size = x.shape[at.dim] ?? 1;
+  if (isEqual(size, at.count)) return x;
   const sums = o.adaptiveSum(x, at.dim, at.count);
-  if (size % at.count === 0) return o.div(sums, size / at.count);
+  if (areEqual(size, at.count)) return o.div(sums, floorDiv(size, max(1, at.count)));
   const lengths = o.windowLengths(o.detach(x), size, at.count);
   return o.div(sums, o.reshape(lengths, x.shape.map((_, d) => d === at.dim ? at.count : 1)));
 }
@@ -168,25 +172,26 @@ function adaptiveAverage(rank: 1 | 2 | 3) {
 const adaptiveMax = lowerWideOp({
   name: "adaptiveMax",
   doc: "Maxima of the `count` windows that cover a dimension.",
-  params: { self: required("tensor"), dim: required("int"), count: required("int") },
+  params: { self: required("tensor"), dim: required("int"), count: required("size") },
   exposure: INTERNAL,
   infer: ({ self, dim, count }) =>
     contiguousMeta(withSize(self.shape, axisOf(self, dim), count), self.dtype, self.device),
   lower({ self, dim, count }, [result]): Lowered[] {
     if (!result) return [];
-    const at = axisOf(self, dim), size = knownSize(self.shape[at] ?? 1), { dtype } = result;
+    const at = axisOf(self, dim), size = self.shape[at] ?? 1, { dtype } = result;
+    const isExact = areEqual(size, count);
     return [{
       kind: "reduction",
       shape: result.shape,
       dtype,
       op: "max",
-      over: [widest(size, Math.max(1, count))],
+      over: [widest(size, count)],
       accumulator: dtype,
       element(o, index, [k]) {
         const i = index[at] ?? 0, place = add(startOf(i, size, count), k ?? 0);
         // Repeating the last element changes no maximum, and needs no condition
         const last = sub(endOf(i, size, count), 1);
-        return o.load(self, withSize(index, at, size % count === 0 ? place : min(place, last)));
+        return o.load(self, withSize(index, at, isExact ? place : min(place, last)));
       },
     }];
   },
@@ -197,7 +202,7 @@ const adaptiveMax = lowerWideOp({
 const adaptiveMaxima = composeWideOp({
   name: "adaptiveMaxima",
   doc: "Maxima of windows that cover the last dimensions, so many as `sizes` say.",
-  params: { self: required("tensor"), sizes: required("ints") },
+  params: { self: required("tensor"), sizes: required("sizes") },
   exposure: INTERNAL,
   infer: ({ self, sizes }) =>
     contiguousMeta([...self.shape.slice(0, -sizes.length), ...sizes], self.dtype, self.device),
@@ -207,7 +212,7 @@ const adaptiveMaxima = composeWideOp({
   gradient: {
     saves: ["self"],
     single(o, grad, { args: { self, sizes } }) {
-      const lead = self.shape.slice(0, -sizes.length), count = sizes.reduce((a, b) => a * b, 1);
+      const lead = self.shape.slice(0, -sizes.length), count = product(sizes);
       const size = self.shape.slice(-sizes.length).reduce<Dim>(mul, 1);
       const rows = (x: typeof self) => o.reshape(x, [...lead, count]);
       const indices = o.adaptiveMaxIndices(o.detach(self), sizes);
@@ -221,16 +226,16 @@ const adaptiveMaxima = composeWideOp({
 const adaptiveMaxIndices = composeWideOp({
   name: "adaptiveMaxIndices",
   doc: "For each window over the last dimensions the flat index of its maximum among them.",
-  params: { self: required("tensor"), sizes: required("ints") },
+  params: { self: required("tensor"), sizes: required("sizes") },
   exposure: INTERNAL,
   infer({ self, sizes }) {
     return contiguousMeta([...self.shape.slice(0, -sizes.length), ...sizes], "int64", self.device);
   },
   compose(o, { self, sizes }) {
     const rank = sizes.length, lead = self.shape.length - rank;
-    const spatial = self.shape.slice(lead).map((s) => knownSize(s));
-    const kernel = spatial.map((size, d) => widest(size, Math.max(1, sizes[d] ?? 1)));
-    let rest = o.adaptiveMaxOffsets(self, sizes, kernel), flat: typeof self | null = null, scale = 1;
+    const spatial = self.shape.slice(lead);
+    const kernel = spatial.map((size, d) => widest(size, sizes[d] ?? 1));
+    let rest = o.adaptiveMaxOffsets(self, sizes, kernel), flat: typeof self | null = null, scale: Dim = 1;
     for (let d = rank - 1; d >= 0; d--) {
       const count = sizes[d] ?? 1, size = spatial[d] ?? 1, width = kernel[d] ?? 1;
       const starts = o.floorDivide(o.mul(o.arange(count, { device: self.device }), size), count);
@@ -238,7 +243,7 @@ const adaptiveMaxIndices = composeWideOp({
       const shape = sizes.map((s, e) => e === d ? s : 1);
       const part = o.mul(o.add(inside, o.reshape(starts, shape)), scale);
       flat = flat ? o.add(flat, part) : part;
-      scale *= size;
+      scale = mul(scale, size);
       rest = o.floorDivide(rest, width);
     }
     return flat ?? rest;
@@ -250,7 +255,7 @@ const adaptiveMaxIndices = composeWideOp({
 const adaptiveMaxOffsets = lowerWideOp({
   name: "adaptiveMaxOffsets",
   doc: "For each window over the last dimensions the flat place of its maximum in a window of `kernel`.",
-  params: { self: required("tensor"), sizes: required("ints"), kernel: required("ints") },
+  params: { self: required("tensor"), sizes: required("sizes"), kernel: required("sizes") },
   exposure: INTERNAL,
   infer: ({ self, sizes }) =>
     contiguousMeta([...self.shape.slice(0, -sizes.length), ...sizes], "int64", self.device),
@@ -284,10 +289,13 @@ const adaptiveMaxOffsets = lowerWideOp({
   samples: [{ args: [t(2, 5), [3], [3]] }],
 });
 
-/** The windows of a call, if all have the same size, so that none overlap. */
-function equalWindows(self: TensorLike, sizes: readonly number[]): Windows | undefined {
-  const rank = sizes.length, spatial = self.shape.slice(-rank).map((size) => knownSize(size));
-  const kernel = spatial.map((size, d) => size / (sizes[d] ?? 1));
+/** The windows of a call, if all have the same known size, so that none overlap. */
+function equalWindows(self: TensorLike, sizes: readonly Dim[]): Windows | undefined {
+  const rank = sizes.length, spatial = self.shape.slice(-rank);
+  const kernel = spatial.map((size, d) => {
+    const count = sizes[d] ?? 1;
+    return typeof size === "number" && typeof count === "number" ? size / count : NaN;
+  });
   if (!kernel.every((size) => Number.isInteger(size) && size > 0)) return undefined;
   const all = (value: number) => new Array<number>(rank).fill(value);
   return { kernel, stride: kernel, padding: all(0), dilation: all(1), ceilMode: false };
@@ -322,8 +330,8 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
         const { values, indices } = maximaOf(o, self, equal);
         return returnIndices ? [values, indices()] : values;
       }
-      const count = sizes.reduce((a, b) => a * b, 1);
-      if (!returnIndices && count > 0) return o.adaptiveMaxima(self, sizes);
+      const count = product(sizes);
+      if (!returnIndices && isLess(0, count)) return o.adaptiveMaxima(self, sizes);
       const indices = o.adaptiveMaxIndices(o.detach(self), sizes);
       const size = self.shape.slice(-rank).reduce<Dim>(mul, 1);
       const flat = o.gather(o.reshape(self, [...lead, size]), -1, o.reshape(indices, [...lead, count]));

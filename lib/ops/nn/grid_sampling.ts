@@ -9,9 +9,10 @@ import { type Dim, product, sub } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
+import { ratioOf } from "../numbers.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
-import { knownSize, shapeText } from "../shapes.ts";
+import { shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 
 const MODES = ["bilinear", "nearest", "bicubic"] as const;
@@ -222,7 +223,7 @@ const affineGrid = composeWideOp({
   doc:
     "The sampling grid of affine maps theta [N, 2, 3] for images of `size` [N, C, H, W], or [N, 3, 4] for volumes, as " +
     "`nn.functional.affine_grid`.",
-  params: { theta: required("tensor"), size: required("ints"), alignCorners: optional("bool", false) },
+  params: { theta: required("tensor"), size: required("sizes"), alignCorners: optional("bool", false) },
   exposure: { ...FUNCTIONAL, free: true, aliases: ["affineGridGenerator"] },
   infer({ theta, size }) {
     const rank = size.length - 2, [batch = 0] = size;
@@ -233,23 +234,29 @@ const affineGrid = composeWideOp({
         `Expected maps of shape [N, 2, 3] for 4 sizes or [N, 3, 4] for 5 but found ${
           shapeText(theta.shape)
         } and ` +
-          `[${size}]`,
+          shapeText(size),
       );
     }
     if (!isFloat(theta.dtype)) throw new DynError(`Expected maps of floats but found ${theta.dtype}`);
-    if (size.some((s) => s <= 0)) throw new DynError(`Expected positive sizes but found [${size}]`);
+    if (size.some((s) => isLess(s, 1))) {
+      throw new DynError(`Expected positive sizes but found ${shapeText(size)}`);
+    }
     return contiguousMeta([batch, ...size.slice(2), rank], theta.dtype, theta.device);
   },
   compose(o, { theta, size, alignCorners }) {
     const spatial = size.slice(2), rank = spatial.length, { dtype, device } = theta;
     const axes = spatial.map((n, d) => {
       const steps = o.linspace(-1, 1, n, { dtype, device });
-      const scaled = n === 1 ? o.zerosLike(steps) : alignCorners ? steps : o.mul(steps, (n - 1) / n);
+      const scaled = isEqual(n, 1)
+        ? o.zerosLike(steps)
+        : alignCorners
+        ? steps
+        : o.mul(steps, ratioOf(o, steps, { over: sub(n, 1), by: n }));
       return o.expand(o.reshape(scaled, spatial.map((s, e) => e === d ? s : 1)), spatial);
     });
     const places = o.stack([...axes.toReversed(), o.ones(spatial, { dtype, device })], -1);
     const flat = o.reshape(places, [1, product(spatial), rank + 1]);
-    return o.reshape(o.matmul(flat, o.mT(theta)), [knownSize(size[0] ?? 1), ...spatial, rank]);
+    return o.reshape(o.matmul(flat, o.mT(theta)), [size[0] ?? 1, ...spatial, rank]);
   },
   samples: [{ args: [t(2, 2, 3), [2, 1, 2, 3]] }, {
     args: [t(1, 3, 4), [1, 1, 2, 2, 1]],

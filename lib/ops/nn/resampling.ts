@@ -5,10 +5,12 @@
 import { snakeCase } from "../../base/names.ts";
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
-import { type Dim, floorDiv, mul } from "../../sym/expr.ts";
+import { isAtMost, isEqual, isLess, sizeText } from "../../sym/decide.ts";
+import { add, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
+import { type NumberOf, ratioOf } from "../numbers.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { knownSize, shapeText, sliceLength, spread } from "../shapes.ts";
@@ -18,20 +20,30 @@ import { composeWideOp } from "../wide.ts";
 const MODES = ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] as const;
 
 interface Resizing {
-  readonly sizes: readonly number[];
+  readonly sizes: readonly Dim[];
   /** Input steps per output step, if a scale was given; else null. */
   readonly steps: readonly (number | null)[];
 }
 
 interface ResizeArgs {
   readonly self: TensorLike;
-  readonly size: number | readonly number[] | null;
+  readonly size: Dim | readonly Dim[] | null;
   readonly scaleFactor: number | readonly number[] | null;
   readonly recomputeScaleFactor: boolean | null;
 }
 
+/** Powers of 2 by which factors are integers: 1.5, 0.25 and the like are exact beside sizes. */
+const EXACT = 2 ** 16;
+
+/** ⌊size · by⌋. */
+function scaled(size: Dim, by: number): Dim {
+  const isExact = Number.isInteger(by * EXACT) && by > 0 && by < EXACT;
+  if (typeof size === "number" || !isExact) return Math.floor(knownSize(size) * by);
+  return floorDiv(mul(size, by * EXACT), EXACT);
+}
+
 function resizing({ self, size, scaleFactor, recomputeScaleFactor }: ResizeArgs): Resizing {
-  const spatial = self.shape.slice(2).map((s) => knownSize(s));
+  const spatial = self.shape.slice(2);
   if (spatial.length < 1 || spatial.length > 3) {
     throw new DynError(`Expected 1 to 3 spatial dimensions but found shape ${shapeText(self.shape)}`);
   }
@@ -40,36 +52,47 @@ function resizing({ self, size, scaleFactor, recomputeScaleFactor }: ResizeArgs)
   }
   if (size !== null) {
     const sizes = spread(size, spatial.length, "size");
-    if (sizes.some((s) => s <= 0)) throw new DynError(`Expected positive sizes but found [${sizes}]`);
+    if (sizes.some((s) => isLess(s, 1))) {
+      throw new DynError(`Expected positive sizes but found ${shapeText(sizes)}`);
+    }
     return { sizes, steps: sizes.map(() => null) };
   }
   const scales = spread(scaleFactor ?? 1, spatial.length, "scaleFactor");
-  const sizes = spatial.map((s, d) => Math.floor(s * (scales[d] ?? 1)));
+  const sizes = spatial.map((s, d) => scaled(s, scales[d] ?? 1));
   return { sizes, steps: scales.map((s) => recomputeScaleFactor ? null : 1 / s) };
 }
 
 /** Sizes and scale for resampling one dimension. */
 interface Axis {
   readonly dim: number;
-  readonly size: number;
+  readonly size: Dim;
   readonly step: number | null;
   readonly mode: string;
   readonly alignCorners: boolean;
 }
 
+/** Input steps per output step between the outer elements. */
+function cornerStep<T extends TensorLike>(
+  o: OpApi<T>,
+  places: T,
+  { own, size }: { readonly own: Dim; readonly size: Dim },
+): NumberOf<T> {
+  return isLess(1, size) ? ratioOf(o, places, { over: sub(own, 1), by: sub(size, 1) }) : 0;
+}
+
 function resampleAxis<T extends TensorLike>(o: OpApi<T>, x: T, axis: Axis): T {
-  const own = knownSize(x.shape[axis.dim] ?? 1);
+  const own = x.shape[axis.dim] ?? 1;
   const { dim, size, mode, alignCorners } = axis;
   const dtype = isFloat(x.dtype) ? x.dtype : "float32";
   const places = o.arange(size, { dtype, device: x.device });
-  const step = axis.step ?? own / size;
-  const clamped = (index: T) => o.to(o.clamp(index, 0, own - 1), "int64");
+  const step = axis.step ?? ratioOf(o, places, { over: own, by: size });
+  const clamped = (index: T) => o.to(o.clamp(index, 0, sub(own, 1)), "int64");
   if (mode === "nearest" || mode === "nearest-exact") {
     const shifted = mode === "nearest" ? places : o.add(places, 0.5);
     return o.indexSelect(x, dim, clamped(o.floor(o.mul(shifted, step))));
   }
   const shape = x.shape.map((_, d) => d === dim ? size : 1);
-  const corner = size > 1 ? (own - 1) / (size - 1) : 0;
+  const corner = cornerStep(o, places, { own, size });
   const centre = alignCorners ? o.mul(places, corner) : o.sub(o.mul(o.add(places, 0.5), step), 0.5);
   if (mode === "bicubic") return cubic(o, x, { dim, shape, centre, clamped });
   const source = o.clamp(centre, 0, null), low = o.floor(source);
@@ -113,11 +136,14 @@ const FILTERS = {
 
 /** One dimension by a filter as wide as the input steps, which sums to 1: a product with a matrix of weights. */
 function smoothAxis<T extends TensorLike>(o: OpApi<T>, x: T, axis: Axis): T {
-  const own = knownSize(x.shape[axis.dim] ?? 1), { dim, size, mode, alignCorners } = axis;
-  const corner = size > 1 ? (own - 1) / (size - 1) : 0;
-  const step = alignCorners ? corner : axis.step ?? own / size, width = Math.max(step, 1);
+  const own = x.shape[axis.dim] ?? 1, { dim, size, mode, alignCorners } = axis;
   const dtype = x.dtype === "float64" ? "float64" : "float32", place = { dtype, device: x.device } as const;
-  const centre = o.reshape(o.mul(o.add(o.arange(size, place), 0.5), step), [size, 1]);
+  const places = o.arange(size, place);
+  const step = alignCorners
+    ? cornerStep(o, places, { own, size })
+    : axis.step ?? ratioOf(o, places, { over: own, by: size });
+  const width = typeof step === "number" ? Math.max(step, 1) : isAtMost(own, size) ? 1 : step;
+  const centre = o.reshape(o.mul(o.add(places, 0.5), step), [size, 1]);
   const distance = o.abs(o.div(o.sub(o.add(o.arange(own, place), 0.5), centre), width));
   const weights = FILTERS[mode === "bicubic" ? "bicubic" : "bilinear"].at(o, distance);
   const shares = o.transpose(o.div(weights, o.sum(weights, [1], true)), 0, 1);
@@ -131,7 +157,7 @@ const interpolate = composeWideOp({
     "`nn.functional.interpolate`.",
   params: {
     self: required("tensor"),
-    size: nullable("intOrInts"),
+    size: nullable("sizeOrSizes"),
     scaleFactor: nullable("floatOrFloats"),
     mode: optional("string", "nearest", { oneOf: MODES }),
     alignCorners: nullable("bool"),
@@ -199,7 +225,11 @@ function upsample(name: "upsampleNearest" | "upsampleBilinear", mode: "nearest" 
   return composeWideOp({
     name,
     doc: `interpolate with mode ${mode}, as \`nn.functional.${snakeCase(name)}\`.`,
-    params: { self: required("tensor"), size: nullable("intOrInts"), scaleFactor: nullable("floatOrFloats") },
+    params: {
+      self: required("tensor"),
+      size: nullable("sizeOrSizes"),
+      scaleFactor: nullable("floatOrFloats"),
+    },
     exposure: FUNCTIONAL,
     infer({ self, size, scaleFactor }) {
       const { sizes } = resizing({ self, size, scaleFactor, recomputeScaleFactor: null });
@@ -224,13 +254,15 @@ function windowsOver(spatial: readonly Dim[], args: FoldArgs): Dim[] {
     .map((v) => spread(v, 2, "a parameter of unfold"));
   return spatial.map((size, d) => {
     const reach = ((kernel?.[d] ?? 1) - 1) * (dilation?.[d] ?? 1) + 1;
-    const wide = knownSize(size) + 2 * (padding?.[d] ?? 0);
-    if (wide < reach) {
+    const wide = add(size, 2 * (padding?.[d] ?? 0));
+    if (isLess(wide, reach)) {
       throw new DynError(
-        `Expected windows that fit into ${shapeText(spatial)} but found one of ${reach} for ${wide}`,
+        `Expected windows that fit into ${shapeText(spatial)} but found one of ${reach} for ${
+          sizeText(wide)
+        }`,
       );
     }
-    return sliceLength({ start: 0, end: wide - reach + 1 }, stride?.[d] ?? 1);
+    return sliceLength({ start: 0, end: add(wide, 1 - reach) }, stride?.[d] ?? 1);
   });
 }
 
@@ -290,10 +322,13 @@ function shuffledShape(shape: readonly Dim[], r: number, up: boolean): Dim[] {
       `Expected at least 3 dimensions and a positive factor but found ${shapeText(shape)} and ${r}`,
     );
   }
-  const [c = 1, h = 1, w = 1] = shape.slice(-3).map((s) => knownSize(s));
-  const fits = up ? c % (r * r) === 0 : h % r === 0 && w % r === 0;
+  const [c = 1, h = 1, w = 1] = shape.slice(-3);
+  const fits = up ? isEqual(mod(c, r * r), 0) : isEqual(mod(h, r), 0) && isEqual(mod(w, r), 0);
   if (!fits) throw new DynError(`Expected sizes that the factor ${r} divides but found ${shapeText(shape)}`);
-  return [...shape.slice(0, -3), ...up ? [c / (r * r), h * r, w * r] : [c * r * r, h / r, w / r]];
+  const shuffled = up
+    ? [floorDiv(c, r * r), mul(h, r), mul(w, r)]
+    : [mul(c, r * r), floorDiv(h, r), floorDiv(w, r)];
+  return [...shape.slice(0, -3), ...shuffled];
 }
 
 const pixelShuffle = composeWideOp({
@@ -338,8 +373,8 @@ const channelShuffle = composeWideOp({
   params: { self: required("tensor"), groups: required("int") },
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ self, groups }) {
-    const channels = knownSize(self.shape[1] ?? 1);
-    if (self.shape.length < 3 || groups <= 0 || channels % groups !== 0) {
+    const channels = self.shape[1] ?? 1;
+    if (self.shape.length < 3 || groups <= 0 || !isEqual(mod(channels, groups), 0)) {
       throw new DynError(
         `Expected channels that divide into ${groups} groups but found ${shapeText(self.shape)}`,
       );

@@ -4,7 +4,7 @@
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError, invariant } from "../../base/errors.ts";
-import { add, type Dim, mod, mul, sub } from "../../sym/expr.ts";
+import { add, type Dim, mod, mul, sub, Sym } from "../../sym/expr.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Operand } from "../../loops/body.ts";
@@ -61,25 +61,36 @@ function flipAlong(name: "fliplr" | "flipud", dim: number) {
 /** Shifts by dimension; without dims of the flattened tensor. */
 function rolls(
   shape: readonly Dim[],
-  shifts: readonly number[],
+  shifts: readonly Dim[],
   dims: readonly number[],
-): Map<number, number> {
-  const moves = new Map<number, number>();
+): Map<number, Dim> {
+  const moves = new Map<number, Dim>();
   dims.forEach((dim, i) => {
     if (shape.length === 0) throw new DynError(`Expected no dims for a 0-d tensor but found ${dim}`);
     const d = normalizeDim(dim, shape.length);
-    moves.set(d, (moves.get(d) ?? 0) + (shifts[i] ?? 0));
+    moves.set(d, add(moves.get(d) ?? 0, shifts[i] ?? 0));
   });
   return moves;
 }
 
-const list = (value: number | readonly number[] | null): readonly number[] =>
-  value === null ? [] : typeof value === "number" ? [value] : value;
+const isOne = (value: Dim | readonly Dim[]): value is Dim =>
+  typeof value === "number" || value instanceof Sym;
+
+/** The place that an element comes from which was moved by `by` places along a dimension. */
+function origin(i: Dim, by: Dim, size: Dim): Dim {
+  if (typeof by !== "number") return mod(sub(i, mod(by, size)), size);
+  return typeof size === "number"
+    ? mod(sub(i, by % size), size)
+    : mod(add(sub(i, by), mul(size, Math.max(0, by))), size);
+}
+
+const list = <D extends Dim>(value: D | readonly D[] | null): readonly D[] =>
+  value === null ? [] : isOne(value) ? [value] : value;
 
 const roll = composeOp({
   name: "roll",
   doc: "Rolled along dimensions, by default along the flattened tensor, as `torch.roll`.",
-  params: { self: required("tensor"), shifts: required("intOrInts"), dims: nullable("dims") },
+  params: { self: required("tensor"), shifts: required("sizeOrSizes"), dims: nullable("dims") },
   infer({ self, shifts, dims }) {
     const wanted = list(dims).length;
     if (list(shifts).length !== (wanted || 1)) {
@@ -100,7 +111,7 @@ const roll = composeOp({
 const rollDims = lowerOp({
   name: "rollDims",
   doc: "Shifted around along dimensions.",
-  params: { self: required("tensor"), shifts: required("ints"), dims: required("ints") },
+  params: { self: required("tensor"), shifts: required("sizes"), dims: required("ints") },
   exposure: { method: false, free: false },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
   lower({ self, shifts, dims }, [out]) {
@@ -109,17 +120,13 @@ const rollDims = lowerOp({
       index.map((i, d) => {
         const by = moves.get(d);
         const size = self.shape[d] ?? 1;
-        return by === undefined || size === 0
-          ? i
-          : typeof size === "number"
-          ? mod(sub(i, by % size), size)
-          : mod(add(sub(i, by), mul(size, Math.max(0, Math.ceil(by)))), size);
+        return by === undefined || size === 0 ? i : origin(i, by, size);
       }));
   },
   gradient: {
     saves: [],
     single: (o, grad, { args: { shifts, dims } }) => ({
-      self: o.rollDims(grad, shifts.map((s) => -s), dims),
+      self: o.rollDims(grad, shifts.map((s) => sub(0, s)), dims),
     }),
   },
   samples: [{ args: [t(3, 4), [1], [0]] }],
@@ -259,7 +266,7 @@ function triangle(name: "tril" | "triu") {
     doc: `The ${
       name === "tril" ? "lower" : "upper"
     } triangle of matrices from a diagonal on, as \`torch.${name}\`.`,
-    params: { self: required("tensor"), diagonal: optional("int", 0) },
+    params: { self: required("tensor"), diagonal: optional("size", 0) },
     inplace: true,
     infer({ self }) {
       if (self.shape.length < 2) {

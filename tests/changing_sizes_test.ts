@@ -1,0 +1,134 @@
+/**
+ * Sizes that change between calls: of inputs, of results, and integers that say how elements move. One version serves
+ * all of them (windows of equal and of different sizes are two), with the results and gradients of plain calls, and
+ * kernels compute the bits of those in which the sizes are constants.
+ */
+import { assertEquals } from "@std/assert";
+import { arange, compile, compiler, isTensor, linspace, logspace, nn, type Tensor, tensor } from "../mod.ts";
+import { sampleBySeed } from "./support/sampling.ts";
+
+const { functional: F } = nn;
+
+/** Images [2, 4, n, n + 3] and sequences [2, 4, n]. */
+const images = (n: number): Tensor => arange(8 * n * (n + 3)).reshape([2, 4, n, n + 3]).div(100).sin();
+const sequences = (n: number): Tensor => arange(8 * n).reshape([2, 4, n]).div(100).sin();
+
+interface Case {
+  readonly program: (x: Tensor, n: number) => Tensor | readonly Tensor[];
+  readonly input: (n: number) => Tensor;
+  readonly sizes: readonly number[];
+  /** The number of versions. */
+  readonly graphs: number;
+}
+
+const SIZES = [6, 8, 9, 13];
+
+/** A case in which the input changes. */
+const growing = (program: Case["program"], input: Case["input"] = images, graphs = 2): Case => ({
+  program,
+  input,
+  sizes: SIZES,
+  graphs,
+});
+
+/** A case in which an integer changes beside an input of one size. */
+const counted = (program: Case["program"], x: Tensor, sizes: readonly number[], graphs = 2): Case => ({
+  program,
+  input: () => x,
+  sizes,
+  graphs,
+});
+
+const MAPS = tensor([[[1, 0.2, 0.1], [0.1, 1, 0]], [[1, 0, 0], [0, 1, 0.3]]]);
+
+const MODES = ["nearest", "nearest-exact", "bilinear", "bicubic"] as const;
+const SMOOTH = ["bilinear", "bicubic"] as const;
+
+const CASES: Readonly<Record<string, Case>> = {
+  ...Object.fromEntries(MODES.flatMap((mode): [string, Case][] => [
+    [`${mode} by factors`, growing((x) => F.interpolate(x, { scaleFactor: [0.5, 1.5], mode }))],
+    [`${mode} to known sizes`, growing((x) => F.interpolate(x, { size: [5, 21], mode }))],
+    [
+      `${mode} to changing sizes`,
+      counted((x, n) => F.interpolate(x, { size: [n, n + 2], mode }), images(7), [5, 6, 9, 11]),
+    ],
+  ])),
+  ...Object.fromEntries(SMOOTH.flatMap((mode): [string, Case][] => [
+    [
+      `${mode} between corners`,
+      growing((x, n) => F.interpolate(x, { size: n + 1, mode, alignCorners: true })),
+    ],
+    [
+      `${mode} without aliases`,
+      growing((x) => F.interpolate(x, { size: [5, 4], mode, antialias: true })),
+    ],
+  ])),
+  "back to the size of the input": growing((x) =>
+    F.interpolate(F.avgPool2d(x, 2), { size: x.shape.slice(2), mode: "bilinear" })
+  ),
+  "areas": growing((x) => F.interpolate(x, { size: [2, 1], mode: "area" }), images, 3),
+  "a mean of all": growing((x) => F.adaptiveAvgPool2d(x, 1)),
+  "means of windows": growing((x) => F.adaptiveAvgPool2d(x, [2, null]), images, 3),
+  "more windows than elements": growing((x) => F.adaptiveAvgPool1d(x, 40), sequences),
+  "changing counts of windows": counted((x, n) => F.adaptiveAvgPool1d(x, n), sequences(31), [7, 8, 9, 11]),
+  "maxima of windows": growing((x) => F.adaptiveMaxPool2d(x, [2, 1]), images, 3),
+  "maxima of changing counts": counted((x, n) => F.adaptiveMaxPool1d(x, n), sequences(31), [7, 8, 9, 11]),
+  "places of maxima": growing((x) => F.adaptiveMaxPool2d(x, [1, null], true)),
+  "channels over pixels": growing((x) => F.pixelShuffle(x, 2)),
+  "pixels as channels": growing((x) => F.pixelUnshuffle(x.slice(3, 1, -2).repeat([1, 1, 2, 2]), 2)),
+  "windows as columns": growing((x) => F.unfold(x, [2, 3], { padding: 1, stride: 2 })),
+  "samples on a moved grid": growing((x) => F.gridSample(x, F.affineGrid(MAPS.to(x.dtype), x.shape))),
+  "an even scale": growing((x) => x.mul(linspace(-1, 2.5, x.shape[2] ?? 0)), sequences),
+  "a scale of powers": growing((x) => x.mul(logspace(-1, 1, x.shape[2] ?? 0)), sequences),
+  "every third place": growing((x, n) => x.sum().mul(arange(0, n, 3)), sequences),
+  "places in reverse": growing((x, n) => x.mul(arange(n - 1, -1, -1)), sequences),
+  "rolled by half": growing((x) => x.roll(Math.floor((x.shape[2] ?? 0) / 2), 2).cumsum(2), sequences),
+  "rolled by changing shifts": counted((x, n) => x.roll([n, -1], [2, 1]).cumsum(2), sequences(8), [
+    3,
+    9,
+    5,
+    17,
+  ]),
+  "triangles from changing diagonals": counted((x, n) => x.triu(n).tril(n + 1), sequences(8), [2, 3, 5, 7]),
+};
+
+const shown = (value: unknown): unknown =>
+  isTensor(value)
+    ? [value.dtype, value.shape, value.tolist()]
+    : Array.isArray(value)
+    ? value.map(shown)
+    : value;
+
+/** The results of a case, and the gradient of its input. */
+function withGradient(program: Case["program"]): (x: Tensor, n: number) => unknown {
+  return (x, n) => {
+    const leaf = x.detach().clone().requiresGrad_(), results = [program(leaf, n)].flat();
+    const [first] = results;
+    if (first?.requiresGrad) first.mul(first.detach().cos()).sum().backward();
+    return [results.map((each) => each.detach()), leaf.grad];
+  };
+}
+
+for (const [name, { program, input, sizes, graphs }] of Object.entries(CASES)) {
+  Deno.test(`sizes that change: ${name}`, () => {
+    for (const dtype of ["float32", "bfloat16"] as const) {
+      const plain = withGradient(program), f = compile(withGradient(program), { backend: "eager" });
+      for (const n of sizes) {
+        const x = input(n).to(dtype);
+        assertEquals(shown(f(x, n)), shown(plain(x, n)), `${name} ${n} ${dtype}`);
+      }
+      const found = compiler.status(f);
+      assertEquals([found.graphs, found.graphBreaks], [graphs, 0]);
+    }
+  });
+}
+
+Deno.test("kernels for sizes that change compute the bits of those for known sizes", () => {
+  for (const [name, { program, input, sizes }] of sampleBySeed(Object.entries(CASES), 4, 3)) {
+    const f = compile(withGradient(program));
+    for (const n of sizes.slice(0, 3)) {
+      const known = compile((x: Tensor) => withGradient(program)(x, n), { dynamic: false });
+      assertEquals(shown(f(input(n), n)), shown(known(input(n))), `${name} ${n}`);
+    }
+  }
+});
