@@ -1029,15 +1029,15 @@ export interface OpApi<T extends TensorLike> {
   randn(...size: (Dim | named.RandnOptions)[]): T;
   randLike(self: T, options?: named.RandLikeOptions): T;
   randnLike(self: T, options?: named.RandnLikeOptions): T;
-  randint(low: number, ...rest: Rest<named.RandintOptions, ["high", "size"]>): T;
-  randintLike(self: T, low: number, ...rest: Rest<named.RandintLikeOptions, ["high"]>): T;
+  randint(low: Dim, ...rest: Rest<named.RandintOptions, ["high", "size"]>): T;
+  randintLike(self: T, low: Dim, ...rest: Rest<named.RandintLikeOptions, ["high"]>): T;
   randperm(n: Dim, options?: named.RandpermOptions): T;
   bernoulli(self: T, ...rest: Rest<named.BernoulliOptions<T>, ["p"]>): T;
   uniform(self: T, ...rest: Rest<OperandNumbers<named.UniformOptions, "from" | "to", T>, ["from", "to"]>): T;
   normal(self: T, ...rest: Rest<OperandNumbers<named.NormalOptions, "mean" | "std", T>, ["mean", "std"]>): T;
   exponential(self: T, ...rest: Rest<OperandNumbers<named.ExponentialOptions, "lambd", T>, ["lambd"]>): T;
-  multinomial(self: T, numSamples: number, ...rest: Rest<named.MultinomialOptions, ["replacement"]>): T;
-  multinomial(self: T, named: { readonly numSamples: number } & named.MultinomialOptions): T;
+  multinomial(self: T, numSamples: Dim, ...rest: Rest<named.MultinomialOptions, ["replacement"]>): T;
+  multinomial(self: T, named: { readonly numSamples: Dim } & named.MultinomialOptions): T;
   dropoutMask(self: T, p: number | T): T;
   dropout(
     self: T,
@@ -1222,13 +1222,15 @@ export interface OpApi<T extends TensorLike> {
   localResponseNorm(self: T, named: { readonly size: number } & named.LocalResponseNormOptions): T;
   col2im(
     self: T,
-    outputSize: IntOrInts,
+    outputSize: Dim | readonly Dim[],
     kernelSize: IntOrInts,
     ...rest: Rest<named.Col2imOptions, ["dilation", "padding", "stride"]>
   ): T;
   col2im(
     self: T,
-    named: { readonly outputSize: IntOrInts; readonly kernelSize: IntOrInts } & named.Col2imOptions,
+    named:
+      & { readonly outputSize: Dim | readonly Dim[]; readonly kernelSize: IntOrInts }
+      & named.Col2imOptions,
   ): T;
   gridSample(
     input: T,

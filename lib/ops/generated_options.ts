@@ -848,7 +848,7 @@ export interface RandnLikeOptions extends RandOptions {}
 /** Arguments of randint by name. */
 export interface RandintOptions {
   /** As PyTorch's `high`; optional. */
-  readonly high?: IntOrInts | null | undefined;
+  readonly high?: Dim | readonly Dim[] | null | undefined;
   /** As PyTorch's `size`; optional. */
   readonly size?: readonly Dim[] | null | undefined;
   /** As PyTorch's `dtype`; optional. */
@@ -864,7 +864,7 @@ export interface RandintOptions {
 /** Arguments of randintLike by name. */
 export interface RandintLikeOptions {
   /** As PyTorch's `high`; optional. */
-  readonly high?: number | null | undefined;
+  readonly high?: Dim | null | undefined;
   /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
   /** As PyTorch's `device`; optional. */

@@ -1645,16 +1645,16 @@ export const randLike: (self: Tensor, options?: RandLikeOptions) => Tensor = ops
 export const randnLike: (self: Tensor, options?: RandnLikeOptions) => Tensor = ops.randnLike;
 /** randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`. */
 export const randint: (
-  low: number,
-  high?: IntOrInts | null | RandintOptions,
+  low: Dim,
+  high?: Dim | readonly Dim[] | null | RandintOptions,
   size?: readonly Dim[] | null | RandintOptions,
   options?: RandintOptions,
 ) => Tensor = ops.randint;
 /** randintLike(x, high), randintLike(x, low, high): integers of [low, high) in the shape of a tensor. */
 export const randintLike: (
   self: Tensor,
-  low: number,
-  high?: number | null | RandintLikeOptions,
+  low: Dim,
+  high?: Dim | null | RandintLikeOptions,
   options?: RandintLikeOptions,
 ) => Tensor = ops.randintLike;
 /** The integers below n in random order, as `torch.randperm`. */
@@ -1675,11 +1675,11 @@ export const bernoulli: (
 export const multinomial: {
   (
     self: Tensor,
-    numSamples: number,
+    numSamples: Dim,
     replacement?: boolean | MultinomialOptions,
     options?: MultinomialOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly numSamples: number } & MultinomialOptions): Tensor;
+  (self: Tensor, named: { readonly numSamples: Dim } & MultinomialOptions): Tensor;
 } = ops.multinomial;
 /**
  * Elements dropped with probability p and the rest scaled to keep the mean, while training. As

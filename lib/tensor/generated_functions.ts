@@ -585,7 +585,7 @@ export const localResponseNorm: {
 export const col2im: {
   (
     self: Tensor,
-    outputSize: IntOrInts,
+    outputSize: Dim | readonly Dim[],
     kernelSize: IntOrInts,
     dilation?: IntOrInts | Col2imOptions,
     padding?: IntOrInts | Col2imOptions,
@@ -594,7 +594,7 @@ export const col2im: {
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly outputSize: IntOrInts; readonly kernelSize: IntOrInts } & Col2imOptions,
+    named: { readonly outputSize: Dim | readonly Dim[]; readonly kernelSize: IntOrInts } & Col2imOptions,
   ): Tensor;
 } = ops.col2im;
 /**

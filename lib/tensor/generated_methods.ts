@@ -1534,16 +1534,12 @@ export interface TensorMethods<T> {
    * Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. Throws
    * DynError for a row that is all zero, and for weights that are negative or not finite.
    */
-  multinomial(
-    numSamples: number,
-    replacement?: boolean | MultinomialOptions,
-    options?: MultinomialOptions,
-  ): T;
+  multinomial(numSamples: Dim, replacement?: boolean | MultinomialOptions, options?: MultinomialOptions): T;
   /**
    * Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. Throws
    * DynError for a row that is all zero, and for weights that are negative or not finite.
    */
-  multinomial(named: { readonly numSamples: number } & MultinomialOptions): T;
+  multinomial(named: { readonly numSamples: Dim } & MultinomialOptions): T;
   /** dropout, in place; returns this tensor. */
   dropout_(p?: number | DropoutOptions, training?: boolean | DropoutOptions, options?: DropoutOptions): T;
   /** dropout1d, in place; returns this tensor. */

@@ -6,7 +6,8 @@
 import { checkAtLeast, checkPositive, checkShare } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { type DType, getDefaultDtype, isFloat, valueType } from "../../base/dtype.ts";
-import { type Dim, sub } from "../../sym/expr.ts";
+import { isAtMost, isLess, sizeText } from "../../sym/decide.ts";
+import { type Dim, sub, Sym } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { composeOp, defineOp } from "../definition.ts";
@@ -16,7 +17,7 @@ import { nullable, optional, required } from "../params.ts";
 import { castTo, isTensor, numberValue } from "../promotion.ts";
 import { checkCategory, t } from "../pointwise.ts";
 import { zeroUnless } from "../refusals.ts";
-import { broadcastIndex, checkSizes, flatIndex, knownSize, shapeText } from "../shapes.ts";
+import { broadcastIndex, checkSizes, flatIndex, shapeText } from "../shapes.ts";
 
 const NO_GRADIENT = "it reads no elements";
 
@@ -143,26 +144,27 @@ function sampledLike(name: "randLike" | "randnLike", base: "rand" | "randn") {
 function integer<V>(
   o: Body<V>,
   keys: Keys,
-  at: { readonly flat: Dim; readonly low: number; readonly high: number },
+  at: { readonly flat: Dim; readonly low: Dim; readonly high: Dim },
 ): V {
-  const range = at.high - at.low;
-  if (range <= 2 ** 30) {
+  const range = sub(at.high, at.low), low = numberValue(o, at.low, "int64");
+  if (isAtMost(range, 2 ** 30)) {
     // x mod range from x's upper 31 bits and the last one, so that all values are nonnegative 32-bit integers
-    const x = bits(o, keys, { flat: at.flat, stream: 0 }), size = o.constant(range, "int32");
+    const x = bits(o, keys, { flat: at.flat, stream: 0 }), size = numberValue(o, range, "int32");
     const upper = o.floorMod(o.and(o.shr(x, o.constant(1, "int32")), o.constant(0x7fffffff, "int32")), size);
     const whole = o.add(o.add(upper, upper), o.and(x, o.constant(1, "int32")));
-    return o.add(o.cast(o.floorMod(whole, size), "int64"), o.constant(at.low, "int64"));
+    return o.add(o.cast(o.floorMod(whole, size), "int64"), low);
   }
   const word = (stream: number) =>
     o.and(o.cast(bits(o, keys, { flat: at.flat, stream }), "int64"), o.constant(0xffffffff, "int64"));
-  const wide = range > 2 ** 31
+  const wide = isLess(2 ** 31, range)
     ? o.xor(word(0), o.shl(o.and(word(1), o.constant(0x7fffffff, "int64")), o.constant(32, "int64")))
     : word(0);
-  return o.add(o.floorMod(wide, o.constant(range, "int64")), o.constant(at.low, "int64"));
+  return o.add(o.floorMod(wide, numberValue(o, range, "int64")), low);
 }
 
-function checkRange(low: number, high: number): void {
-  if (!(low < high)) throw new DynError(`Expected low below high but found ${low} and ${high}`);
+function checkRange(low: Dim, high: Dim): void {
+  if (isLess(low, high)) return;
+  throw new DynError(`Expected low below high but found ${sizeText(low)} and ${sizeText(high)}`);
 }
 
 const randint = defineOp({
@@ -170,8 +172,8 @@ const randint = defineOp({
   takesGenerator: true,
   doc: "randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`.",
   params: {
-    low: required("int"),
-    high: nullable("intOrInts"),
+    low: required("size"),
+    high: nullable("sizeOrSizes"),
     size: nullable("sizes"),
     ...options,
   },
@@ -196,10 +198,10 @@ const randint = defineOp({
 
 /** randint(high, size) has its arguments one position earlier. */
 function randintArguments(
-  args: { low: number; high: number | readonly number[] | null; size: readonly Dim[] | null },
-): { low: number; high: number; size: readonly Dim[] } {
+  args: { low: Dim; high: Dim | readonly Dim[] | null; size: readonly Dim[] | null },
+): { low: Dim; high: Dim; size: readonly Dim[] } {
   const { low, high, size } = args;
-  if (typeof high === "number") {
+  if (typeof high === "number" || high instanceof Sym) {
     if (size === null) throw new DynError("Expected a size of randint but found nothing");
     return { low, high, size };
   }
@@ -212,7 +214,7 @@ const randintLike = defineOp({
   name: "randintLike",
   takesGenerator: true,
   doc: "randintLike(x, high), randintLike(x, low, high): integers of [low, high) in the shape of a tensor.",
-  params: { self: required("tensor"), low: required("int"), high: nullable("int"), ...options },
+  params: { self: required("tensor"), low: required("size"), high: nullable("size"), ...options },
   exposure: { method: false },
   infer({ self, low, high, dtype, device }) {
     checkRange(high === null ? 0 : low, high ?? low);
@@ -406,7 +408,7 @@ const multinomial = composeOp({
     "Indices drawn from rows of weights, with or without replacement, as `torch.multinomial`. Throws DynError for a row that is all zero, and for weights that are negative or not finite.",
   params: {
     self: required("tensor"),
-    numSamples: required("int"),
+    numSamples: required("size"),
     replacement: optional("bool", false),
   },
   infer({ self, numSamples, replacement }) {
@@ -415,8 +417,10 @@ const multinomial = composeOp({
       throw new DynError(`Expected weights in 1 or 2 dimensions but found ${shapeText(self.shape)}`);
     }
     const categories = self.shape.at(-1) ?? 1;
-    if (numSamples < 1 || (!replacement && numSamples > knownSize(categories))) {
-      throw new DynError(`Expected a number of samples in [1, ${categories}] but found ${numSamples}`);
+    if (isLess(numSamples, 1) || (!replacement && isLess(categories, numSamples))) {
+      throw new DynError(
+        `Expected a number of samples in [1, ${sizeText(categories)}] but found ${sizeText(numSamples)}`,
+      );
     }
     return contiguousMeta([...self.shape.slice(0, -1), numSamples], "int64", self.device);
   },

@@ -6,12 +6,13 @@ import { zeroUnless } from "../refusals.ts";
 import { isComplex, partType } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
-import type { Dim } from "../../sym/expr.ts";
+import { isAtMost, isLess, sizeText } from "../../sym/decide.ts";
+import { add, type Dim, floorDiv, mul, sub } from "../../sym/expr.ts";
 import { composeOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
-import { knownSize, shapeText } from "../shapes.ts";
+import { shapeText } from "../shapes.ts";
 import { transformedType } from "./axes.ts";
 
 const PAD_MODES = ["constant", "reflect", "replicate", "circular"] as const;
@@ -96,13 +97,15 @@ const stft = composeOp({
     if (rank !== 1 && rank !== 2) {
       throw new DynError(`Expected 1 or 2 dimensions for stft but found ${shapeText(self.shape)}`);
     }
-    const length = knownSize(self.shape.at(-1) ?? 1) + (center ? 2 * Math.floor(nFft / 2) : 0);
-    if (length < nFft) throw new DynError(`Expected at least ${nFft} samples for stft but found ${length}`);
+    const length = add(self.shape.at(-1) ?? 1, center ? 2 * Math.floor(nFft / 2) : 0);
+    if (isLess(length, nFft)) {
+      throw new DynError(`Expected at least ${nFft} samples for stft but found ${sizeText(length)}`);
+    }
     const half = isHalf(onesided, self, window), dtype = transformedType(self);
     const shape = [
       ...self.shape.slice(0, -1),
       half ? Math.floor(nFft / 2) + 1 : nFft,
-      1 + Math.floor((length - nFft) / hopLength),
+      add(floorDiv(sub(length, nFft), hopLength), 1),
     ];
     return returnComplex
       ? contiguousMeta(shape, dtype, self.device)
@@ -170,7 +173,7 @@ const istft = composeOp({
     }
     const { start, end } = rangeOf(frames, self.shape.at(-1) ?? 1, { center, length });
     return contiguousMeta(
-      [...self.shape.slice(0, -2), end - start],
+      [...self.shape.slice(0, -2), sub(end, start)],
       returnComplex ? dtype : partType(dtype),
       self.device,
     );
@@ -181,7 +184,7 @@ const istft = composeOp({
       throw new DynError("Expected all frequencies for a complex signal of istft but found onesided true");
     }
     const spectra = o.transpose(batched(o, self, 3, "istft"), -1, -2),
-      count = knownSize(spectra.shape[1] ?? 1);
+      count = spectra.shape[1] ?? 1;
     const norm = normalized ? "ortho" : null, half = onesided ?? !returnComplex;
     const whole = half ? o.fftIrfft(spectra, nFft, -1, norm) : o.fftIfft(spectra, null, -1, norm);
     const cut = half || returnComplex ? whole : o.real(whole), weights = framed(o, window, frames, self);
@@ -197,8 +200,8 @@ const istft = composeOp({
       ? o.mul(weights, weights)
       : o.ones([nFft], { dtype: partType(self.dtype), device: self.device });
     const sums = o.unfoldBackward(o.expand(square, [count, nFft]), [samples], 0, nFft, hopLength);
-    const reach = Math.min(end, samples);
-    const overlap = o.narrow(sums, 0, start, reach - start);
+    const isShort = isLess(samples, end), reach = sub(isShort ? samples : end, start);
+    const overlap = o.narrow(sums, 0, start, reach);
     // Where no window overlaps, the divisor is 1
     const divisor = o.add(
       overlap,
@@ -208,8 +211,8 @@ const istft = composeOp({
           "windows of istft that cover every sample but found samples where their squares add up to 0",
       }),
     );
-    const found = o.div(o.narrow(signal, 1, start, reach - start), divisor);
-    const filled = end > samples ? o.constantPadNd(found, [0, end - samples], 0) : found;
+    const found = o.div(o.narrow(signal, 1, start, reach), divisor);
+    const filled = isShort ? o.constantPadNd(found, [0, sub(end, samples)], 0) : found;
     return self.shape.length === 2 ? o.squeeze(filled, 0) : filled;
   },
   samples: [],
@@ -221,10 +224,12 @@ function rangeOf(
   { nFft, hopLength }: Frames,
   count: Dim,
   { center, length }: { readonly center: boolean; readonly length: number | null },
-): { readonly start: number; readonly end: number; readonly samples: number } {
-  const samples = nFft + hopLength * (knownSize(count) - 1), start = center ? Math.floor(nFft / 2) : 0;
-  const end = length !== null ? start + length : center ? samples - Math.floor(nFft / 2) : samples;
-  if (end <= start) throw new DynError(`Expected spectra of a signal for istft but found [${start}, ${end})`);
+): { readonly start: number; readonly end: Dim; readonly samples: Dim } {
+  const samples = add(mul(sub(count, 1), hopLength), nFft), start = center ? Math.floor(nFft / 2) : 0;
+  const end = length !== null ? start + length : center ? sub(samples, Math.floor(nFft / 2)) : samples;
+  if (isAtMost(end, start)) {
+    throw new DynError(`Expected spectra of a signal for istft but found [${start}, ${sizeText(end)})`);
+  }
   return { start, end, samples };
 }
 

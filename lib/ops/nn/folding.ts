@@ -3,18 +3,18 @@
  * inverse of im2col. Invariant: composed of the gradients of the strided views that windows are.
  */
 import { DynError } from "../../base/errors.ts";
-import { isEqual } from "../../sym/decide.ts";
-import { mul } from "../../sym/expr.ts";
+import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
+import { add, type Dim, floorDiv, mod, mul, product, sub } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
-import { knownSize, shapeText, spread } from "../shapes.ts";
+import { shapeText, spread } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 
 interface Folding {
   /** Sizes of images, without and with padding. */
-  readonly sizes: readonly number[];
-  readonly wide: readonly number[];
+  readonly sizes: readonly Dim[];
+  readonly wide: readonly Dim[];
   readonly kernel: readonly number[];
   /** Extent of a window, gaps included. */
   readonly reach: readonly number[];
@@ -22,11 +22,11 @@ interface Folding {
   readonly stride: readonly number[];
   readonly padding: readonly number[];
   /** Windows along each dimension. */
-  readonly counts: readonly number[];
+  readonly counts: readonly Dim[];
 }
 
 interface FoldArgs {
-  readonly outputSize: number | readonly number[];
+  readonly outputSize: Dim | readonly Dim[];
   readonly kernelSize: number | readonly number[];
   readonly dilation: number | readonly number[];
   readonly padding: number | readonly number[];
@@ -35,18 +35,21 @@ interface FoldArgs {
 
 function foldingOf(args: FoldArgs): Folding {
   const pair = (value: number | readonly number[], name: string) => spread(value, 2, name);
-  const sizes = pair(args.outputSize, "outputSize"), kernel = pair(args.kernelSize, "kernelSize");
+  const sizes = spread(args.outputSize, 2, "outputSize"), kernel = pair(args.kernelSize, "kernelSize");
   const dilation = pair(args.dilation, "dilation"), stride = pair(args.stride, "stride");
   const padding = pair(args.padding, "padding");
-  if ([...sizes, ...kernel, ...dilation, ...stride].some((v) => v <= 0) || padding.some((p) => p < 0)) {
+  const positive = [...sizes, ...kernel, ...dilation, ...stride];
+  if (positive.some((v) => isLess(v, 1)) || padding.some((p) => p < 0)) {
     throw new DynError(
       `Expected positive sizes, kernel, dilation and stride, and non-negative padding but found sizes ` +
-        `[${sizes}], kernel [${kernel}], dilation [${dilation}], stride [${stride}] and padding [${padding}]`,
+        `${
+          shapeText(sizes)
+        }, kernel [${kernel}], dilation [${dilation}], stride [${stride}] and padding [${padding}]`,
     );
   }
-  const wide = sizes.map((size, d) => size + 2 * (padding[d] ?? 0));
+  const wide = sizes.map((size, d) => add(size, 2 * (padding[d] ?? 0)));
   const reach = kernel.map((size, d) => (size - 1) * (dilation[d] ?? 1) + 1);
-  const counts = wide.map((size, d) => Math.floor((size - (reach[d] ?? 1)) / (stride[d] ?? 1)) + 1);
+  const counts = wide.map((size, d) => add(floorDiv(sub(size, reach[d] ?? 1), stride[d] ?? 1), 1));
   return { sizes, wide, kernel, reach, dilation, stride, padding, counts };
 }
 
@@ -57,7 +60,7 @@ const col2im = composeWideOp({
     "`nn.functional.fold`.",
   params: {
     self: required("tensor"),
-    outputSize: required("intOrInts"),
+    outputSize: required("sizeOrSizes"),
     kernelSize: required("intOrInts"),
     dilation: optional("intOrInts", 1),
     padding: optional("intOrInts", 0),
@@ -70,15 +73,17 @@ const col2im = composeWideOp({
     if (self.shape.length !== 2 && self.shape.length !== 3) {
       throw new DynError(`Expected columns of 2 or 3 dimensions but found ${shapeText(self.shape)}`);
     }
-    const windows = counts.reduce((a, b) => a * b, 1);
-    if (counts.some((count) => count < 1) || !isEqual(columns, windows)) {
-      throw new DynError(`Expected ${counts.join(" · ")} windows but found columns ${shapeText(self.shape)}`);
+    if (counts.some((count) => isLess(count, 1)) || !isEqual(columns, product(counts))) {
+      const windows = counts.map(sizeText).join(" · ");
+      throw new DynError(`Expected ${windows} windows but found columns ${shapeText(self.shape)}`);
     }
-    if (knownSize(rows) % size !== 0) {
-      throw new DynError(`Expected rows that the ${size} elements of a window divide but found ${rows}`);
+    if (!isEqual(mod(rows, size), 0)) {
+      throw new DynError(
+        `Expected rows that the ${size} elements of a window divide but found ${sizeText(rows)}`,
+      );
     }
     return contiguousMeta(
-      [...self.shape.slice(0, -2), knownSize(rows) / size, ...sizes],
+      [...self.shape.slice(0, -2), floorDiv(rows, size), ...sizes],
       self.dtype,
       self.device,
     );
@@ -90,7 +95,7 @@ const col2im = composeWideOp({
     const { reach: [rh = 1, rw = 1], dilation: [dh = 1, dw = 1], stride: [sh = 1, sw = 1], counts } = f;
     const [n0 = 1, n1 = 1] = counts, [ph = 0, pw = 0] = f.padding;
     const columns = self.shape.length === 2 ? o.unsqueeze(self, 0) : self, batch = columns.shape[0] ?? 1;
-    const channels = knownSize(columns.shape[1] ?? 1) / (kh * kw), lead = mul(batch, channels);
+    const channels = floorDiv(columns.shape[1] ?? 1, kh * kw), lead = mul(batch, channels);
     let windows = o.permute(o.reshape(columns, [lead, kh, kw, n0, n1]), [0, 3, 4, 1, 2]);
     if (dh > 1) {
       windows = o.sliceScatter(o.newZeros(windows, [lead, n0, n1, rh, kw]), windows, 3, 0, null, dh);

@@ -5,7 +5,7 @@
 import { checkShare } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
-import { type Dim } from "../../sym/expr.ts";
+import { type Dim, floorDiv, sub } from "../../sym/expr.ts";
 import { isAtMost, isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Lowered, Operand } from "../../loops/body.ts";
@@ -14,7 +14,7 @@ import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { isTensor } from "../promotion.ts";
 import { checkCategory, t } from "../pointwise.ts";
-import { knownNumber, knownSize, normalizeDim, reducedShape, shapeText, withSize } from "../shapes.ts";
+import { knownNumber, normalizeDim, reducedShape, shapeText, withSize } from "../shapes.ts";
 
 const valuesAndIndices = (self: TensorMeta, shape: readonly Dim[]): TensorMeta[] => [
   contiguousMeta(shape, self.dtype, self.device),
@@ -210,7 +210,7 @@ function middleAlong<T extends TensorLike>(
     ? o.clamp(o.div(o.sub(numbers, 1), 2, { roundingMode: "floor" }), 0, null)
     : o.where(
       o.eq(numbers, size),
-      o.fullLike(numbers, Math.floor((knownSize(size) - 1) / 2)),
+      o.fullLike(numbers, floorDiv(sub(size, 1), 2)),
       numbers,
     );
   const indices = o.gather(order, at, position);
@@ -320,7 +320,7 @@ function quantile(name: "quantile" | "nanquantile") {
       const nans = o.any(o.isnan(rows), -1, true);
       const last = name === "nanquantile"
         ? o.sub(o.to(o.sum(o.logicalNot(o.isnan(rows)), [-1], true), self.dtype), 1)
-        : o.full([1], Number(knownSize(size)) - 1, { dtype: self.dtype, device: self.device });
+        : o.full([1], sub(size, 1), { dtype: self.dtype, device: self.device });
       const spot = o.clamp(o.mul(points, last), 0, null);
       const position = o.expand(spot, [...rows.shape.slice(0, -1), points.shape[0] ?? 1]);
       const pick = (p: typeof self) => o.gather(order, -1, o.to(p, "int64"));

@@ -2,10 +2,9 @@
  * Copies with moved elements: reversed, rolled, repeated, joined, padded. Invariant: each is a pointwise read at
  * another index, so that it fuses with its readers.
  */
-import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError, invariant } from "../../base/errors.ts";
 import { add, type Dim, mod, mul, sub, Sym } from "../../sym/expr.ts";
-import { isEqual, isLess } from "../../sym/decide.ts";
+import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
@@ -204,8 +203,12 @@ const repeatInterleave = composeOp({
   },
   dataDependent: ({ repeats }) => repeats === null || isTensor(repeats),
   infer({ self, repeats, dim }) {
-    if (typeof repeats !== "number") throw new DynError("Expected a number of repeats but found a tensor");
-    checkAtLeast("repeats", repeats, 0);
+    if (typeof repeats !== "number" && !(repeats instanceof Sym)) {
+      throw new DynError("Expected a number of repeats but found a tensor");
+    }
+    if (isLess(repeats, 0)) {
+      throw new DynError(`Expected repeats to be at least 0 but found ${sizeText(repeats)}`);
+    }
     const shape = dim === null ? [self.shape.reduce<Dim>(mul, 1)] : self.shape;
     const at = normalizeDim(dim ?? 0, shape.length);
     return contiguousMeta(withSize(shape, at, mul(shape[at] ?? 1, repeats)), self.dtype, self.device);
@@ -218,7 +221,7 @@ const repeatInterleave = composeOp({
     const flat = dim === null ? o.reshape(self, [-1]) : self;
     const at = normalizeDim(dim ?? 0, flat.shape.length);
     if (isTensor(repeats)) return o.indexSelect(flat, at, o.repeatedIndices(repeats, flat.shape[at] ?? 1));
-    const many = Number(repeats);
+    const many = repeats instanceof Sym ? repeats : Number(repeats);
     const wide = o.expand(o.unsqueeze(flat, at + 1), flat.shape.toSpliced(at + 1, 0, many));
     return o.reshape(o.clone(wide), withSize(flat.shape, at, mul(flat.shape[at] ?? 1, many)));
   },
