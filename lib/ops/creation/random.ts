@@ -146,20 +146,20 @@ function integer<V>(
   keys: Keys,
   at: { readonly flat: Dim; readonly low: Dim; readonly high: Dim },
 ): V {
-  const range = sub(at.high, at.low), low = numberValue(o, at.low, "int64");
+  const range = sub(at.high, at.low), low = () => numberValue(o, at.low, "int64");
   if (isAtMost(range, 2 ** 30)) {
     // x mod range from x's upper 31 bits and the last one, so that all values are nonnegative 32-bit integers
     const x = bits(o, keys, { flat: at.flat, stream: 0 }), size = numberValue(o, range, "int32");
     const upper = o.floorMod(o.and(o.shr(x, o.constant(1, "int32")), o.constant(0x7fffffff, "int32")), size);
     const whole = o.add(o.add(upper, upper), o.and(x, o.constant(1, "int32")));
-    return o.add(o.cast(o.floorMod(whole, size), "int64"), low);
+    return o.add(o.cast(o.floorMod(whole, size), "int64"), low());
   }
   const word = (stream: number) =>
     o.and(o.cast(bits(o, keys, { flat: at.flat, stream }), "int64"), o.constant(0xffffffff, "int64"));
   const wide = isLess(2 ** 31, range)
     ? o.xor(word(0), o.shl(o.and(word(1), o.constant(0x7fffffff, "int64")), o.constant(32, "int64")))
     : word(0);
-  return o.add(o.floorMod(wide, numberValue(o, range, "int64")), low);
+  return o.add(o.floorMod(wide, numberValue(o, range, "int64")), low());
 }
 
 function checkRange(low: Dim, high: Dim): void {
