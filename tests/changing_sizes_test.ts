@@ -152,7 +152,7 @@ function withGradient(program: Case["program"]): (x: Tensor, n: number) => unkno
   };
 }
 
-/** What a call returns, from the same random numbers each time. */
+/** The results of a call, from the same random numbers each time. */
 function seeded<A extends readonly unknown[]>(fn: (...args: A) => unknown, ...args: A): unknown {
   manualSeed(3);
   return shown(fn(...args));
