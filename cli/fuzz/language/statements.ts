@@ -4,8 +4,10 @@
  */
 import fc from "fast-check";
 import { expressions, type Grammar, partsOf, place, small, type Tie } from "./expressions.ts";
+import { statementsOfAsyncForms, statementsOfForms } from "./forms.ts";
 import { statementsOfAsyncIteration, statementsOfIteration } from "./iteration.ts";
 import { statementsOfLibrary } from "./library.ts";
+import { statementsOfLibraryCalls } from "./library_calls.ts";
 import { type StatementParts, statementsOfMembers } from "./members.ts";
 import { statementsInMemory } from "./memory.ts";
 import { choose, closed, code, JUMP, labelled, several, type Text, withoutJumps, word } from "./text.ts";
@@ -48,10 +50,17 @@ function statements(tie: Tie, kind: FunctionKind): Text {
     ...statementsOfMembers(partsIn(tie)),
     ...statementsOfIteration(partsIn(tie)),
     ...statementsOfLibrary(partsIn(tie)),
+    ...statementsOfLibraryCalls(partsIn(tie)),
+    ...statementsOfForms(partsIn(tie)),
     ...(kind.inplace ? inplace(tie) : []),
     ...(kind.suspends === "generator" ? yields(tie) : []),
-    ...(kind.suspends === "async" ? [...awaits(tie), ...statementsOfAsyncIteration(partsIn(tie))] : []),
+    ...(kind.suspends === "async" ? suspending(tie) : []),
   );
+}
+
+function suspending(tie: Tie): Weighted[] {
+  const parts = partsIn(tie);
+  return [...awaits(tie), ...statementsOfAsyncIteration(parts), ...statementsOfAsyncForms(parts)];
 }
 
 function blockOf(tie: Tie): Text {

@@ -360,6 +360,8 @@ export class Wrapper {
     const { real, source } = object;
     if (real === null || source === null || object.prototypeChanged || isSettled(real)) return;
     if (inheritsAnew(object)) return;
+    // Asking it runs the program's trap
+    if (types.isProxy(real)) breakGraph("opaqueObject", "a proxy");
     const prototype: object | null = Object.getPrototypeOf(real);
     this.output.guard({ kind: "prototype", source, prototype, label: classLabel(prototype) });
   }
