@@ -32,7 +32,7 @@ import {
 import { allElements, newArray, newObject } from "./contents.ts";
 import { besideNumbersOnly, inOneDimension } from "./lone_numbers.ts";
 import type { Resolved } from "./op_rule.ts";
-import { callOp, callResolved, namedArray, writeInto } from "./tensor_ops.ts";
+import { callOp, callResolved, namedArray, withFittingScalars, writeInto } from "./tensor_ops.ts";
 import { checkInplace } from "./in_place.ts";
 import { forgetRestored, stateOf } from "./trace_state.ts";
 
@@ -323,14 +323,16 @@ class TracedBatch implements OpenBatch {
     }
   }
 
-  #made(definition: OpDefinition, args: Resolved): Value {
+  #made(definition: OpDefinition, given: Resolved): Value {
     const { implementation, gradient } = definition, rule = batchRuleOf(definition);
     if (implementation.kind === "composite" && !rule) {
       const recorded = this.m.gradEnabled &&
-        tensorArguments(args).some(({ value }) => this.#requiresGrad(value));
+        tensorArguments(given).some(({ value }) => this.#requiresGrad(value));
       if (gradient.kind === "rule" && recorded) breakGraph("batch", `the gradient of ${definition.name}`);
-      return this.#value(definition, implementation.compose(this.#api, args));
+      return this.#value(definition, implementation.compose(this.#api, given));
     }
+    // Beside whole batches, all of which have dimensions, numbers would rank in another way
+    const args = withFittingScalars(this.m, definition, given);
     const inferred: TensorMeta | readonly TensorMeta[] = definition.infer(
       mapArguments(args, ({ meta }) => meta),
     );

@@ -436,8 +436,11 @@ function remember(m: Interpreter, tensor: TensorValue): TensorValue {
   return tensor;
 }
 
-/** Converts numbers next to 0-d floats to their type, as in eager execution. */
-function withFittingScalars(m: Interpreter, definition: OpDefinition, args: Resolved): Resolved {
+/**
+ * Converts numbers next to 0-d floats to their type, as in eager execution. Breaks the graph where a number decides on
+ * the type of the result.
+ */
+export function withFittingScalars(m: Interpreter, definition: OpDefinition, args: Resolved): Resolved {
   const isScalar = (value: GraphValue) => m.output.scalars.has(value.node);
   const tensors = tensorArguments(args).filter(({ param }) => !isOperandNumber(definition.params[param]))
     .map(({ value }) => value);
