@@ -204,7 +204,8 @@ export interface DynamicRange {
 
 /**
  * Makes a dimension of an input symbolic in all later compilations. A program that works for only one size of it is
- * an error when it is compiled (`DynError`, with the line that needs the size). Sizes 0 and 1 are always constants.
+ * an error when it is compiled (`DynError`, with the line that needs the size), a tensor whose own size is outside of
+ * the range one when it is marked. Sizes 0 and 1 are always constants.
  */
 export function markDynamic(tensor: Tensor, dim: number | readonly number[], range: DynamicRange = {}): void {
   if (arguments.length > 3) refuseSurplus("markDynamic", 3, arguments);
@@ -229,6 +230,16 @@ function mark(
   checkOptions("markDynamic", { min: ["number"], max: ["number"] }, range);
   const { min = 2, max = Infinity } = range;
   if (!(min <= max)) throw new DynError(`Expected a range of sizes but found from ${min} to ${max}`);
+  const least = range.min ?? 0;
+  for (const d of dimensions(tensor, dim)) {
+    const size = tensor.shape[d] ?? least;
+    if (size < least || size > max) {
+      const sizes = max === Infinity ? `of ${least} or more` : `from ${least} to ${max}`;
+      throw new DynError(
+        `Expected dimension ${d} to have a size ${sizes}, as its range says, but found ${size}`,
+      );
+    }
+  }
   markEach(tensor, dim, { kind: "dynamic", min, max, strict });
 }
 

@@ -28,6 +28,9 @@ Deno.test("M20: markDynamic makes a dimension a symbol from the first call on, i
   assertEquals(versions(fn, [marked(3, { min: 3, max: 4 }), sized(4)]), 1);
   assertEquals(versions(fn, [marked(3, { min: 3, max: 4 }), sized(9)]), 2);
   assertThrows(() => marked(3, { min: 5, max: 4 }), DynError, "but found from 5 to 4");
+  assertThrows(() => marked(5, { max: 4 }), DynError, "Expected dimension 0 to have a size from 0 to 4");
+  assertThrows(() => marked(3, { min: 4 }), DynError, "a size of 4 or more, as its range says, but found 3");
+  assertEquals(versions(fn, [marked(1, { min: 1, max: 4 }), marked(1)]), 1);
   assertThrows(() => compiler.markDynamic(sized(3), 2), DynError, "Expected dim in [-2, 1] but found 2");
 });
 
