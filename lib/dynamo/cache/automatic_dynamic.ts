@@ -114,7 +114,8 @@ export class ChangeHistory {
   /** Recorded queries with their answers; null: not recorded. */
   asked: (Asked & { readonly changed: Answer })[] | null = null;
 
-  constructor(private readonly profile: DynamicProfile) {}
+  /** `title`: the function as warnings name it. */
+  constructor(private readonly profile: DynamicProfile, private readonly title: () => string) {}
 
   /** Records a number or another primitive; returns whether it has had another value before. */
   numberChanges(source: string, value: Changing): NumberChange {
@@ -230,10 +231,10 @@ export class ChangeHistory {
   }
 
   /** Warns about a place, once. */
-  tellOnce(text: string): void {
-    if (this.#told.has(text)) return;
-    this.#told.add(text);
-    logs.emit("recompiles", text, "warning");
+  tellOnce(place: string, text: string): void {
+    if (this.#told.has(place)) return;
+    this.#told.add(place);
+    logs.emit("recompiles", () => `${this.title()}: ${text}`, "warning");
   }
 
   /** Records that a call violated an assumption about sizes that depend on elements. */

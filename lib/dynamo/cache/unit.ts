@@ -128,10 +128,13 @@ export class Unit {
   readonly #others = new Map<GraphBackend | null, Entry[]>();
 
   constructor(readonly program: Program, readonly body: UnitBody, readonly compileEntry: EntryCompiler) {
-    this.history = new ChangeHistory(profileOf(() => {
-      const { file = "", line = 0, column = 0 } = body.place() ?? {};
-      return `${file}:${line}:${column} ${body.resumed ? "resumed " : ""}${program.name}`;
-    }));
+    this.history = new ChangeHistory(
+      profileOf(() => {
+        const { file = "", line = 0, column = 0 } = body.place() ?? {};
+        return `${file}:${line}:${column} ${body.resumed ? "resumed " : ""}${program.name}`;
+      }),
+      () => this.title,
+    );
     this.expectScalars(body.scalars);
   }
 

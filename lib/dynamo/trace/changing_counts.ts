@@ -54,10 +54,11 @@ export function refuseCount(m: Interpreter, frame: Frame, test: Value): void {
   if (!history.needsOne(`passes at ${place}, ${pc}`, first.count, most)) return;
   if (!endedLoops.values().some((ended) => ended === place)) {
     history.tellOnce(
-      `${isLoop ? "Loop" : "Recursion"} at ${place}: ${
-        most + 1
-      } counts have a version each. For further ones ` +
-        `the graph ends there; for versions of these, too, raise config.cacheSizeLimit above ${cacheSizeLimit}`,
+      place,
+      `${most + 1} counts of the ${
+        isLoop ? "loop" : "recursion"
+      } at ${place} have a version each. For further ` +
+        `ones the graph ends there; for versions of these, too, raise config.cacheSizeLimit above ${cacheSizeLimit}`,
     );
   }
   endedLoops.set(jump, place);

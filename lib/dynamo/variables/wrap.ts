@@ -4,12 +4,12 @@
  * them.
  */
 import { types } from "node:util";
-import { config } from "../../base/config.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { Instruction } from "../bytecode/instruction.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
+import { userPlace } from "../../graph/place.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { isSmallInteger } from "../../sym/integers.ts";
 import type { SizeSource } from "../../sym/size_guards.ts";
@@ -46,6 +46,7 @@ import {
   UNDEFINED,
   type Value,
 } from "./value.ts";
+import { COUNTED_AS, kindOf, type ManyKinds, manyVersionsText, mostVersions } from "./many_versions.ts";
 import { NumberValue } from "./number_value.ts";
 import { refuseToCache } from "../disk_cache/noted_reads.ts";
 
@@ -219,7 +220,7 @@ export class Wrapper {
     this.output.rememberSource(source);
     if (history.numberChanges(source.name, value) === false && !isAtIndex(source)) return null;
     const made = new PassedValue(value, { kind: "source", source }, (mayEnd) => {
-      if (mayEnd && typeof value !== "boolean" && this.#hasKinds("texts", source, value)) {
+      if (mayEnd && typeof value !== "boolean" && this.#hasKinds(kindOf(value), source, value)) {
         breakGraph("changingText", sourceText(source));
       }
       this.#constant(value, source);
@@ -252,24 +253,21 @@ export class Wrapper {
    * through: a version for each value is best, but beyond the limit the function would run uncompiled, so the last
    * versions serve all further values.
    */
-  #hasKinds(what: "texts" | "functions" | "lengths", source: Source, value: unknown): boolean {
+  #hasKinds(what: Exclude<ManyKinds, "counts">, source: Source, value: unknown): boolean {
     return this.#hasMost(what, { name: source.name, text: sourceText(source) }, value);
   }
 
   #hasMost(
-    what: "texts" | "functions" | "lengths" | "counts",
+    what: ManyKinds,
     { name, text }: { readonly name: string; readonly text: string },
     value: unknown,
   ): boolean {
-    const { cacheSizeLimit } = config, half = Math.floor(cacheSizeLimit / 2);
-    // Behind the end of a graph, the position in a loop needs versions, too; and so do the sizes 0 and 1
-    const most = what === "counts" ? half - 1 : what === "lengths" ? half : cacheSizeLimit - 2;
-    if (!this.needsMany(`${what} at ${name}`, value, Math.max(1, most))) return false;
+    const most = mostVersions(what);
+    if (!this.needsMany(`${COUNTED_AS[what]} at ${name}`, value, most)) return false;
+    const place = userPlace(this.output.whereabouts.stack());
     this.settings.history.tellOnce(
-      `${text}: ${
-        Math.max(1, most)
-      } ${what} have a version each. For further ones the graph ends where the program uses ` +
-        `them; for versions of these, too, raise config.cacheSizeLimit above ${cacheSizeLimit}`,
+      `${what} of ${text}`,
+      manyVersionsText({ what, text, most, place: place ?? null }),
     );
     return true;
   }
