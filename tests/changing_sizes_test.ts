@@ -132,6 +132,16 @@ const CASES: Readonly<Record<string, Case>> = {
     5,
     4,
   ]),
+  "sizes by rounding": counted(
+    (x, n) => F.interpolate(x, { size: Math.round(2.5 * n), mode: "bilinear" }),
+    images(5),
+    [1.5, 2.25, 3.5, 2.75],
+  ),
+  "crops about the centre": counted(
+    (x, n) => x.narrow(2, (17 - n) >> 1, n).add(x.narrow(2, Math.floor((17 - n) / 2), n)),
+    sequences(17),
+    [3, 5, 8, 10],
+  ),
   "triangles from changing diagonals": counted((x, n) => x.triu(n).tril(n + 1), sequences(8), [2, 3, 5, 7]),
 };
 
@@ -171,6 +181,29 @@ for (const [name, { program, input, sizes, graphs }] of Object.entries(CASES)) {
     }
   });
 }
+
+Deno.test("sizes that only the language computes are checked in each call", () => {
+  const programs: Readonly<Record<string, Case["program"]>> = {
+    "a part": (x, n) => x.narrow(0, 0, n * 1.5),
+    "a crop": (x, n) => x.narrow(0, Math.floor((9 - n) / 2), 2),
+    "a rounded size": (x, n) => x.unsqueeze(0).expand([Math.round(n * 0.7), -1]),
+    "a root": (x, n) => x.reshape([Math.sqrt(n), -1]),
+  };
+  const x = arange(36).to("float32");
+  for (const [name, program] of Object.entries(programs)) {
+    const f = compile(program, { backend: "eager" });
+    const outcome = (fn: Case["program"], n: number) => {
+      try {
+        return shown(fn(x, n));
+      } catch (error) {
+        return String(error);
+      }
+    };
+    for (const n of [4, 6, 3, 5, 8, 16, 9, 0, -1, 2.5, NaN, Infinity, 1, 36]) {
+      assertEquals(outcome(f, n), outcome(program, n), `${name} ${n}`);
+    }
+  }
+});
 
 Deno.test("kernels for sizes that change compute the bits of those for known sizes", () => {
   for (const [name, { program, input, sizes }] of sampleBySeed(Object.entries(CASES), 4, 3)) {

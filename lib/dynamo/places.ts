@@ -41,6 +41,8 @@ interface Places {
   lookup: { base: Source; part: LookupPart; key: Primitive };
   /** A part of an object that accesses memory. */
   bytes: { base: Source; part: BytesPart };
+  /** A number that each call computes from others. */
+  computed: { expression: HostExpression; of: readonly Source[] };
 }
 
 /** A place. */

@@ -16,7 +16,7 @@ import type {
   Question,
   Source,
 } from "./places.ts";
-import { hostText } from "./variables/host_number.ts";
+import { hostText, placesIn } from "./variables/host_number.ts";
 import { type Primitive, primitiveText } from "./variables/primitive.ts";
 
 export type { EntryPart, LiveCell, LookupPart, PrivateReader, Question, Source };
@@ -155,13 +155,20 @@ export function accessorSource(base: Source, key: string | symbol, part: "get" |
 
 /** The element of a list at an index that may differ between calls, or the answer to another such question. */
 export function elementSource(base: Source, at: HostExpression, question: Question = "element"): Source {
-  const text = hostText(at, indexLeaf),
+  const text = hostText(at, givenLeaf),
     asked = question === "element" ? `[${text}]` : `.${question}(${text})`;
   return { kind: "element", name: `${base.name}${asked}`, base, question, at };
 }
 
-/** A place from which an index is computed. */
-function indexLeaf(leaf: HostLeaf): string {
+/** A number that each call computes from numbers at places that exist before it. */
+export function computedSource(expression: HostExpression): Source {
+  const of = placesIn(expression);
+  invariant(of, "Expected a number computed from places that exist before the call");
+  return { kind: "computed", name: hostText(expression, givenLeaf), expression, of };
+}
+
+/** A place that exists before the call. */
+function givenLeaf(leaf: HostLeaf): string {
   if (leaf.kind === "source") return leaf.source.name;
   invariant(
     leaf.kind === "tensorSize",
@@ -206,6 +213,8 @@ export function isSamePlace(a: Source, b: Source): boolean {
       return b.kind === a.kind && b.part === a.part && b.name === a.name;
     case "bytes":
       return b.kind === a.kind && b.part === a.part && b.base.name === a.base.name;
+    case "computed":
+      return b.kind === a.kind;
   }
 }
 

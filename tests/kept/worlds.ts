@@ -528,6 +528,10 @@ const WORLDS: Readonly<Record<string, World>> = {
     const run = wrap((x: Tensor, n: number) => [x.mul(n), n + 1, x.repeat([n, 1]), n > 2 ? x.add(1) : x]);
     return (other ? [4, 5, 9] : [3, 6, 7]).map((n) => run(input(), n));
   },
+  "sizes that are computed from numbers"(other, wrap) {
+    const run = wrap((x: Tensor, by: number) => x.repeat([Math.round(by * 2), 1]).sum(1));
+    return (other ? [3.25, 4.5, 6] : [1.25, 2.5, 3.75]).map((by) => run(input(), by));
+  },
   "numbers that change"(other, wrap) {
     const run = wrap((x: Tensor, by: number) => x.mul(by * 2).add(Math.sqrt(by) > 1 ? by : -by));
     return (other ? [1.5, 2.5, 3.5] : [1.25, 2.25, 3.25]).map((by) => run(input(), by));

@@ -16,6 +16,7 @@ import {
   capturedName,
   capturedSource,
   cellSource,
+  computedSource,
   elementSource,
   type EntryPart,
   entrySource,
@@ -214,6 +215,8 @@ const sourceStep: Form<Source> = {
         return [value.kind, again(value.base), capturedName(value), value.index];
       case "bytes":
         return [value.kind, again(value.base), value.part];
+      case "computed":
+        return [value.kind, hostExpression.write(value.expression, by)];
       case "cell":
         return [value.kind, labelOf(value), cell.write(value.cell, by)];
       case "accessor":
@@ -250,6 +253,8 @@ const sourceStep: Form<Source> = {
         );
       case "bytes":
         return bytesSource(source.read(first, by), bytesPart.read(second, by));
+      case "computed":
+        return computedSource(hostExpression.read(first, by));
       case "lookup":
         return lookupSource(
           source.read(first, by),

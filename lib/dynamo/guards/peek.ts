@@ -54,6 +54,7 @@ export function peekAt(source: Source): Peek | null {
     case "element":
     case "lookup":
     case "bytes":
+    case "computed":
       return null;
     default:
       return source satisfies never;

@@ -211,6 +211,8 @@ export class SourceReader {
         const args = part === "size" ? "" : `, ${constants.name(key)}`;
         return `${constants.name(LIST_READERS[LOOKUPS[part]])}(${this.read(base)}${args})`;
       }
+      case "computed":
+        return this.host(source.expression);
       case "bytes": {
         const { base, part } = source;
         return `${this.constants.name(bytesPart)}(${this.read(base)}, ${JSON.stringify(part)})`;

@@ -30,7 +30,8 @@ interface Passages {
 export function leadsThrough(source: Source, through: Passages): boolean {
   const { starts, own } = through;
   return starts.has(source.name) || (source.kind === "known" && own.has(source.object)) ||
-    ("base" in source && leadsThrough(source.base, through));
+    ("base" in source && leadsThrough(source.base, through)) ||
+    (source.kind === "computed" && source.of.some((each) => leadsThrough(each, through)));
 }
 
 /** Maps places of the subject of one call to those of another. */
@@ -81,6 +82,8 @@ export class MovedPlaces {
       case "element":
       case "bytes":
         return this.#behind(source, () => null);
+      case "computed":
+        return source.of.every((each) => this.of(each)?.name === each.name) ? source : null;
       case "argument":
       case "this":
       case "global":

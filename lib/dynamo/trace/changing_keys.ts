@@ -7,7 +7,7 @@ import { hasKey, valueAtKey } from "../../base/collections.ts";
 import { isChanged } from "../codegen/effects.ts";
 import { indexIn, isIn } from "../guards/reader.ts";
 import { elementSource } from "../source.ts";
-import { type HostExpression, operandsOf } from "../variables/host_number.ts";
+import { type HostExpression, placesIn } from "../variables/host_number.ts";
 import { isPassed, type ObjectValue, type Value } from "../variables/value.ts";
 import type { NumberValue } from "../variables/number_value.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -28,18 +28,9 @@ function changingKey(value: Value | undefined): ChangingKey | null {
   return "kind" in text && text.kind === "source" ? { at: text, hint } : null;
 }
 
-/** Numbers that are found only while a call runs, or that are too large for guards. */
-const COMPUTED: ReadonlySet<HostExpression["kind"]> = new Set([
-  "called",
-  "compared",
-  "element",
-  "ranked",
-  "shared",
-]);
-
 /** Returns whether guards can compute an index: from what exists before the call. */
 export function isPlace(index: HostExpression): boolean {
-  return !COMPUTED.has(index.kind) && operandsOf(index).every(isPlace);
+  return placesIn(index) !== null;
 }
 
 /** The element of a list so far behind an index that may differ between calls; null: the index must be known. */

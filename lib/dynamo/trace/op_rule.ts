@@ -13,10 +13,11 @@ import { reachOf } from "../../graph/meta.ts";
 import { type Argument, parseCall, positionalCount, splitInplace } from "../../ops/call.ts";
 import { type ComposedMeta, inferComposed } from "../../ops/composition.ts";
 import { type OpDefinition, viewsMemory } from "../../ops/definition.ts";
+import type { ParamKind } from "../../ops/params.ts";
 import { GraphValue, isGraphValue, mapArguments } from "../../ops/graph_builder.ts";
 import { onDefaultDevice } from "../../tensor/default_device.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
-import { specializeNumber } from "../variables/numbers.ts";
+import { sizeOf, specializeNumber } from "../variables/numbers.ts";
 import type { ObjectValue, Value } from "../variables/value.ts";
 import type { NumberValue } from "../variables/number_value.ts";
 import { refuseParts } from "./changing_parts.ts";
@@ -268,6 +269,9 @@ interface WrittenArgument {
   readonly at: number | string | null;
 }
 
+/** Kinds of parameters that take sizes only. */
+const SIZE_KINDS: ReadonlySet<ParamKind> = new Set(["size", "sizes", "sizeOrSizes", "outputSizes"]);
+
 /** A traced value as an argument for parsing. */
 function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenArgument): unknown {
   const { definition, forms } = site;
@@ -284,7 +288,8 @@ function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenA
       if (takesOperand(definition, param)) {
         return value.integer ?? (isBesideFloats(site) ? null : value.dim) ?? forms.number(value);
       }
-      return value.dim ?? specializeNumber(m.output, value).value;
+      const size = param === null || SIZE_KINDS.has(param.kind) ? sizeOf(m.output, value) : value.dim;
+      return size ?? specializeNumber(m.output, value).value;
     }
     case "item": {
       const param = paramAt(definition, at);

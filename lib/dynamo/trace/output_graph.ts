@@ -20,7 +20,7 @@ import {
   leafKey,
   type MethodExpectation,
 } from "../guards/guard.ts";
-import { isSamePlace, placeholderName, type Source, sourceText } from "../source.ts";
+import { computedSource, isSamePlace, placeholderName, type Source, sourceText } from "../source.ts";
 import {
   callIn,
   expressionSize,
@@ -127,6 +127,7 @@ export class OutputGraph {
   readonly #identified = new Set<string>();
   readonly #sourceNames = new Map<string, Source>();
   readonly #scalarNodes = new Map<string, Node>();
+  readonly #computedSizes = new Map<string, Dim>();
   /** Elements that the program has read, as long as nothing was written in place. */
   readonly items: Map<TensorValue, ItemValue> = new Map();
   /** Elements that are read from tensors after the graph has run. */
@@ -199,6 +200,18 @@ export class OutputGraph {
     const { prototype, key } = expected;
     if (this.methods.some((known) => known.prototype === prototype && known.key === key)) return;
     this.methods.push(expected);
+  }
+
+  /** The size that each call computes by an expression over its places, and checks to be one. */
+  sizeComputedBy(expression: HostExpression, hint: number): Dim {
+    const source = computedSource(expression), known = this.#computedSizes.get(source.name);
+    if (known !== undefined) return known;
+    this.rememberSource(source);
+    this.guard({ kind: "integer", source });
+    const place: SizeSource = { base: source.name, part: { kind: "value" } };
+    const size = this.integers.asSize(this.integers.create(place, { hint, variesAsSize: true }));
+    this.#computedSizes.set(source.name, size);
+    return size;
   }
 
   /** Registers a source that guards test, or from which sizes are read. */

@@ -13,6 +13,7 @@ import {
   type RankedNumber,
   type Ranking,
   type SharedExpression,
+  type Source,
 } from "../places.ts";
 
 export type {
@@ -77,6 +78,28 @@ export function operandsOf(expression: HostExpression): readonly HostExpression[
       return [];
     default:
       return expression satisfies never;
+  }
+}
+
+/**
+ * The places that an expression reads; null if it also reads what is found only while a call runs, or is too large for
+ * guards.
+ */
+export function placesIn(expression: HostExpression): readonly Source[] | null {
+  switch (expression.kind) {
+    case "source":
+    case "tensorSize":
+      return [expression.source];
+    case "called":
+    case "compared":
+    case "element":
+    case "ranked":
+    case "shared":
+      return null;
+    default: {
+      const all = operandsOf(expression).map(placesIn), known = all.filter((each) => each !== null);
+      return known.length === all.length ? known.flat() : null;
+    }
   }
 }
 

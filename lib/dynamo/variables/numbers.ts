@@ -3,6 +3,7 @@
  * Invariant: the exact value is JavaScript's; the size beside it exists only if integer arithmetic yields the same.
  */
 import { isWhole } from "../../base/dtype.ts";
+import { isSmallInteger } from "../../sym/integers.ts";
 import { invariant } from "../../base/errors.ts";
 import { hintOf, isAtMost, isEqual, isLess, isUnbacked, specialize } from "../../sym/decide.ts";
 import { add, boundsOf, type Dim, floorDiv, max, min, mod, mul, type Relation, sub } from "../../sym/expr.ts";
@@ -16,6 +17,7 @@ import {
   type HostMath,
   isHostMath,
   isWholeNumber,
+  placesIn,
   shared,
 } from "./host_number.ts";
 import { constant, type ConstantValue, PassedValue, type Value } from "./value.ts";
@@ -101,6 +103,18 @@ export function specializeNumber(output: OutputGraph, value: NumberValue): Const
   if (value.dim !== null) return constant(specialize(value.dim));
   output.guard({ kind: "expression", expression: value.expression, expected: value.hint });
   return constant(value.hint);
+}
+
+/**
+ * A number as a size of an op; null if it is none in this call. What only the language computes, a rounded number or the
+ * half of a difference, is a size of its own, which each call checks to be one.
+ */
+export function sizeOf(output: OutputGraph, value: NumberValue): Dim | null {
+  const { expression, hint } = value;
+  if (value.dim !== null) return value.dim;
+  const places = isSmallInteger(hint) ? placesIn(expression) : null;
+  if (!places || places.length === 0) return null;
+  return output.sizeComputedBy(expression, hint);
 }
 
 /** A number of the trace. */
