@@ -20,6 +20,12 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
+import { DynError } from "../lib/base/errors.ts";
+import { isMethod } from "../lib/ops/api.ts";
+import type { OpDefinition, SampleArgument } from "../lib/ops/definition.ts";
+import { ALL_OPS } from "../lib/ops/table.ts";
+import { ops } from "../lib/tensor/eager.ts";
+import { makeSample } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
 const { functional: F } = nn;
@@ -202,6 +208,106 @@ Deno.test("sizes that only the language computes are checked in each call", () =
     for (const n of [4, 6, 3, 5, 8, 16, 9, 0, -1, 2.5, NaN, Infinity, 1, 36]) {
       assertEquals(outcome(f, n), outcome(program, n), `${name} ${n}`);
     }
+  }
+});
+
+/** Ops that make a version for sizes of their samples, by reasons. */
+const VERSIONS: Readonly<Record<string, readonly string[]>> = {
+  "the number of results, or of rounds, follows from the size": [
+    "unbind",
+    "unbindCopy",
+    "unsafeSplit",
+    "split",
+    "tensorSplit",
+    "hsplit",
+    "vsplit",
+    "dsplit",
+    "vander",
+  ],
+  "the smaller of two sizes decides, or whether windows are equal": [
+    "diagonal",
+    "diagonalCopy",
+    "interpolate",
+    "adaptiveAvgPool1d",
+    "adaptiveAvgPool2d",
+    "adaptiveAvgPool3d",
+  ],
+  "the host computes tables for a size": [
+    "pdist",
+    "combinations",
+    "histogram",
+    "fractionalMaxPool2d",
+    "fractionalMaxPool3d",
+  ],
+  "sizes of weights and of heads are constants": [
+    "embedding",
+    "scaledDotProductAttention",
+    "conv1d",
+    "conv2d",
+    "convTranspose1d",
+    "convTranspose2d",
+    "groupNorm",
+  ],
+  "the size of the result depends on elements": [
+    "maskedSelect",
+    "nonzero",
+    "argwhere",
+    "unique",
+    "uniqueConsecutive",
+    "bincount",
+  ],
+};
+
+const isFunction = ({ exposure }: OpDefinition): boolean =>
+  exposure?.free !== false || exposure.namespaces !== undefined;
+
+/** A sample in which all dimensions of one size are larger. */
+function enlarged(sample: SampleArgument, size: number, by: number): SampleArgument {
+  if (typeof sample !== "object" || sample === null) return sample;
+  if ("tensor" in sample) return { ...sample, tensor: sample.tensor.map((d) => d === size ? d + by : d) };
+  return sample.map((each) => enlarged(each, size, by));
+}
+
+const shapesIn = (sample: SampleArgument): readonly number[] =>
+  typeof sample !== "object" || sample === null
+    ? []
+    : "tensor" in sample
+    ? sample.tensor
+    : sample.flatMap(shapesIn);
+
+Deno.test("ops have one version for all sizes of their samples' dimensions", () => {
+  const several = new Set(Object.values(VERSIONS).flat());
+  const cases = ALL_OPS.flatMap((definition) => {
+    const fn: unknown = Reflect.get(ops, definition.name);
+    if (typeof fn !== "function" || (!isMethod(definition) && !isFunction(definition))) return [];
+    return several.has(definition.name)
+      ? []
+      : definition.samples.flatMap((sample) =>
+        [...new Set(sample.args.flatMap(shapesIn))].filter((size) => size > 1).map((size) => ({
+          name: definition.name,
+          run: (given: readonly unknown[]): unknown => fn(...given),
+          calls: [0, 2, 4, 6].map((by) => ({
+            ...sample,
+            args: sample.args.map((each) => enlarged(each, size, by)),
+          })),
+        }))
+      );
+  });
+  for (const { name, run, calls } of sampleBySeed(cases, 60, 5)) {
+    const given = calls.map((call) => makeSample(call).given), f = compile(run, { backend: "eager" });
+    const outcome = (fn: typeof run, args: readonly unknown[]) => {
+      try {
+        return seeded(fn, args);
+      } catch (error) {
+        if (error instanceof DynError) return null;
+        throw error;
+      }
+    };
+    const plain = given.map((args) => outcome(run, args));
+    if (plain.includes(null)) continue;
+    assertEquals(given.map((args) => outcome(f, args)), plain, name);
+    const { graphs, graphBreaks } = compiler.status(f);
+    assertEquals([Math.max(2, graphs), graphBreaks], [2, 0], name);
   }
 });
 

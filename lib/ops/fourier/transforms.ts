@@ -4,6 +4,7 @@
  */
 import { capitalized } from "../../base/names.ts";
 import { getDefaultDtype, partType } from "../../base/dtype.ts";
+import { ceilDiv, type Dim, floorDiv } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
@@ -135,7 +136,7 @@ function alongAll(
 }
 
 /** An op that rolls each dimension by half of its size. */
-function shift(torch: string, half: (size: number) => number) {
+function shift(torch: string, half: (size: Dim) => Dim) {
   return composeOp({
     name: nameOf(torch),
     doc:
@@ -149,7 +150,7 @@ function shift(torch: string, half: (size: number) => number) {
     compose(o, { self, dim }) {
       const rank = self.shape.length, list = typeof dim === "number" ? [dim] : dim;
       const dims = (list ?? self.shape.map((_, d) => d)).map((d) => normalizeDim(d, rank));
-      return o.roll(self, dims.map((d) => half(knownSize(self.shape[d] ?? 1))), dims);
+      return o.roll(self, dims.map((d) => half(self.shape[d] ?? 1)), dims);
     },
     samples: [{ args: [t(4, 5)] }, { args: [t(4, 5), [1]] }],
     errors: [{ args: [t()], message: "as many shifts as dims" }],
@@ -204,6 +205,6 @@ export const fourierTransforms = {
   fftIhfftn: alongAll("ihfftn", { kind: "r2c", inverse: true, two: false }),
   fftFftfreq: frequencies("fftfreq", false),
   fftRfftfreq: frequencies("rfftfreq", true),
-  fftFftshift: shift("fftshift", (size) => Math.floor(size / 2)),
-  fftIfftshift: shift("ifftshift", (size) => Math.ceil(size / 2)),
+  fftFftshift: shift("fftshift", (size) => floorDiv(size, 2)),
+  fftIfftshift: shift("ifftshift", (size) => ceilDiv(size, 2)),
 } as const;
