@@ -25,6 +25,7 @@ import { isMethod } from "../lib/ops/api.ts";
 import type { OpDefinition, SampleArgument } from "../lib/ops/definition.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { ops } from "../lib/tensor/eager.ts";
+import "./support/eager_tier.ts";
 import { makeSample } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
