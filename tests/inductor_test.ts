@@ -222,6 +222,19 @@ Deno.test("a whole argmax is cut into parts of fixed number; a whole sum is one 
   assertEquals(sum.metrics.kernels, 1);
 });
 
+Deno.test("long sums that follow each other are kernels of their own, unless there are many", () => {
+  const scaled = (o: Api, x: GraphValue, dims: readonly number[]) => {
+    const centred = o.sub(x, o.mean(x, dims, true));
+    return [o.mul(centred, o.rsqrt(o.mean(o.mul(centred, centred), dims, true)))];
+  };
+  const few = check([[256, 300]], (o, xs) => scaled(o, input(xs, 0), [0, 1]), 1e-4);
+  assertEquals(few.metrics.kernels, 3);
+  const short = check([[64, 300]], (o, xs) => scaled(o, input(xs, 0), [0, 1]), 1e-4);
+  assertEquals(short.metrics.kernels, 1);
+  const many = check([[16, 70_000]], (o, xs) => scaled(o, input(xs, 0), [1]), 1e-4);
+  assertEquals(many.metrics.kernels, 1);
+});
+
 Deno.test("reshapes of a contiguous tensor are one flat loop", () => {
   const { program } = check(
     [[8, 4, 6]],

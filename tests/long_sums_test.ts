@@ -7,6 +7,7 @@ import { compile, full, manualSeed, rand, type Tensor } from "../mod.ts";
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import { interpret } from "./reference/interpret.ts";
 import { blockedSums } from "../lib/codegen/blocked_sums.ts";
+import { chunkedReductions } from "../lib/codegen/threads.ts";
 import type { Program, Statement } from "../lib/loops/ir.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
 import { toHost } from "./support/compare.ts";
@@ -60,6 +61,42 @@ Deno.test("long sums are cut into blocks that hold every element once", () => {
   }
 });
 
+Deno.test("threads divide long sums if there are few of them, which changes no order", () => {
+  for (
+    const [rows, size, kernels] of [[1, 70_000, 2], [3, 70_000, 2], [15, 70_000, 2], [16, 70_000, 1], [
+      3,
+      9000,
+      1,
+    ]] as const
+  ) {
+    const values = toHost(
+      "float32",
+      Array.from({ length: rows * size }, (_, k) => Math.sin(k) * 10 ** (k % 5)),
+    );
+    const program = singleOp(
+      [{ shape: [rows, size], dtype: "float32" }],
+      [{ shape: [rows], dtype: "float32" }],
+      (x) => ({
+        kind: "reduction",
+        shape: [rows],
+        dtype: "float32",
+        op: "sum",
+        over: [size],
+        accumulator: "float32",
+        element: (o, index, reduced) => o.load(x ?? { shape: [], dtype: "float32" }, [...index, ...reduced]),
+      }),
+    );
+    const whole = cut(program), parts = chunkedReductions(whole);
+    const outcome = (each: Program) => {
+      const result = toHost("float32", new Array<number>(rows).fill(0));
+      interpret(each, { inputs: [values], outputs: [result], precision: "exact" });
+      return result.join();
+    };
+    assertEquals(parts.kernels.length, kernels, `${rows} rows of ${size}`);
+    assertEquals(outcome(parts), outcome(whole));
+  }
+});
+
 Deno.test("only sums of floats are cut", () => {
   for (const [op, dtype] of [["sum", "int64"], ["max", "float32"], ["max", "float64"]] as const) {
     const program = singleOp([{ shape: [9000], dtype }], [{ shape: [], dtype }], (x) => ({
@@ -80,6 +117,8 @@ const SUMS: readonly (readonly [(x: Tensor) => Tensor, readonly number[]])[] = [
   [(x) => x.sum(), [70001]],
   [(x) => x.square().sum(), [104729]],
   [(x) => x.sum(1), [3, 9001]],
+  [(x) => x.sum(1).sqrt(), [3, 70001]],
+  [(x) => x.sum([1, 3]), [2, 300, 2, 301]],
   [(x) => x.sum(0), [9001, 3]],
   [(x) => x.sum(1).add(x.amax(1)), [2, 6007]],
   // and short ones, which end within the lanes

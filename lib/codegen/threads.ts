@@ -3,8 +3,9 @@
  * whether this pays off. Each kernel has one nest. Invariant: divided iterations are independent, so results do not
  * depend on the number of threads.
  *
- * Full reductions are first split into chunks: one kernel stores the results of the chunks, and another combines them
- * in order. That comes after long sums are cut, where they were cut, so that it changes no order of additions.
+ * Reductions with few results are first split into chunks: one kernel stores the results of the chunks, and another
+ * combines them in order. That comes after long sums are cut, where they were cut, so that it changes no order of
+ * additions.
  */
 import { add, boundsOf, type Dim, floorDiv, max, mul, product } from "../sym/expr.ts";
 import { isPosition, type Loop, type LoopKernel, type Program, type Statement } from "../loops/ir.ts";
@@ -95,7 +96,10 @@ function workOf(body: readonly Statement[]): Dim {
   return total;
 }
 
-/** Splits the full reductions of a program. */
+/** With as many results, threads divide the results. */
+const ENOUGH = 16;
+
+/** Splits the reductions of a program that have few results. */
 export function chunkedReductions(program: Program): Program {
   return replaceWithTemporaries(program, (kernel, temporary) => {
     const found = kernel.kind === "loops" ? chunkedReduction(kernel) : undefined;
@@ -103,9 +107,18 @@ export function chunkedReductions(program: Program): Program {
   });
 }
 
-/** The full reduction that a kernel consists of; undefined if it is something else, or too small. */
+/** The reduction that a kernel consists of; undefined if it is something else, too small, or has many results. */
 function chunkedReduction(kernel: LoopKernel): CutReduction | undefined {
-  const { body } = kernel, loops = body.filter((s): s is Loop => s.kind === "loop"), [loop] = loops;
+  const around: Loop[] = [];
+  let { body } = kernel;
+  for (;;) {
+    const [only] = body;
+    if (body.length !== 1 || only?.kind !== "loop" || only.order !== "parallel" || only.vector) break;
+    around.push(only);
+    body = only.body;
+  }
+  if (boundsOf(product(around.map(({ axis }) => axis.size)))[1] >= ENOUGH) return undefined;
+  const loops = body.filter((s): s is Loop => s.kind === "loop"), [loop] = loops;
   if (loops.length !== 1 || !loop || loop.order !== "reduction" || loop.reductions.length === 0) {
     return undefined;
   }
@@ -117,7 +130,7 @@ function chunkedReduction(kernel: LoopKernel): CutReduction | undefined {
   const before = body.slice(0, body.indexOf(loop)), after = body.slice(body.indexOf(loop) + 1);
   if (before.some((s) => s.kind === "store" || s.kind === "masked")) return undefined;
   const length = max(1, floorDiv(CHUNK, max(1, elementsIn(loop))));
-  return { kernel, around: [], before, loop, after, length };
+  return { kernel, around, before, loop, after, length };
 }
 
 /** Returns the number of innermost iterations of a nest (on its deepest path). */

@@ -7,10 +7,12 @@ import { bisection } from "../base/bisect.ts";
 import { logs } from "../base/logs.ts";
 import type { BufferId } from "../loops/ir.ts";
 import { hintOf } from "../sym/decide.ts";
-import { add, type Dim } from "../sym/expr.ts";
+import { add, type Dim, product } from "../sym/expr.ts";
 import type { Computation } from "./computation.ts";
 import { areFusible, buffersOf, fuseGroups, type Group, groupOf, iterationsOf } from "./group.ts";
+import { stagesOf } from "./emit.ts";
 import { isFasterFused } from "./loop_order.ts";
+import { addsFloats } from "./settled_axes.ts";
 import type { Storage } from "./tensors.ts";
 
 export interface FusionOptions {
@@ -36,6 +38,10 @@ const SOURCES = 16;
 const SMALL = 1 << 14;
 /** If groups further apart in the graph than this are fused, everything between them stays in memory. */
 const FAR = 64;
+/** With fewer iterations of outer loops than this, threads divide long inner loops. */
+const FEW = 16;
+/** Number of iterations of an inner loop from which on threads divide it. */
+const LONG = 1 << 16;
 /** Groups that share less memory than this are not worth fusing. */
 const TINY = 256;
 
@@ -192,7 +198,7 @@ class Scheduler {
     if (this.#isRepeated(first, second) || this.#isRepeated(second, first)) return fail();
     if (this.#reaches(first, second.id) || this.#reaches(second, first.id)) return fail();
     const group = fuseGroups(first.group, second.group);
-    if (!group || !this.#pays(group, first, second)) return fail();
+    if (!group || keepsThreadsOut(group) || !this.#pays(group, first, second)) return fail();
     const about = () => `${describe(first.group)} with ${describe(second.group)}`;
     if (!bisection.allows("fusion", about)) return fail();
     const without = (ids: ReadonlySet<number>) =>
@@ -315,6 +321,13 @@ const MOST_GROUPS = 2 ** 26;
 
 /** Returns the key of a pair of groups, whichever runs first. */
 const pairKey = ({ id: a }: Entry, { id: b }: Entry): number => Math.min(a, b) * MOST_GROUPS + Math.max(a, b);
+
+/** Returns whether long inner loops of a group would follow each other: threads divide one that is alone in its kernel. */
+function keepsThreadsOut({ outer, inner, members }: Group): boolean {
+  const iterations = (axes: Group["outer"]) => hintOf(product(axes.map(({ size }) => size)));
+  if (iterations(outer) >= FEW || iterations(inner) < LONG || !members.some(addsFloats)) return false;
+  return [...stagesOf(members, { isInput: () => false }).values()].some((stage) => stage > 0);
+}
 
 /** Returns the number of buffers that a group reads. */
 const sourcesOf = ({ buffers }: Entry): number => [...buffers.values()].filter(({ read }) => read).length;

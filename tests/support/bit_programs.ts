@@ -208,10 +208,11 @@ export function drawProgram(seed: number): BitProgram {
     all.push(made);
     steps.push({ ...step, text: `${step.text}: ${made.dtype}[${made.shape}]` });
   }
-  // A result that is a view of an operand is no result of the graph
+  // Views of operands and of other results are made beside the graph, so that their gradients are terms of their own
   const results = all.flatMap(({ storage }, k) => {
-    const isOwn = k >= leaves.length && !memories.has(storage);
-    return isOwn && (k === all.length - 1 || draws.number() < 0.4) ? [k] : [];
+    const isWanted = !memories.has(storage) && (k === all.length - 1 || draws.number() < 0.4);
+    if (isWanted) memories.add(storage);
+    return isWanted ? [k] : [];
   });
   return { seed, leaves, steps, results };
 }
