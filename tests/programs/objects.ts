@@ -842,4 +842,24 @@ export const objects: Corpus = {
     net.scale = 3;
     see(run(v(1, 2), "a"));
   },
+  "builtin objects among other values"({ compile, see }) {
+    const uses: ((each: unknown) => unknown)[] = [
+      (each) => typeof each,
+      (each) => [each === null, each ? 1 : 2],
+      (each) => [each instanceof Map, each instanceof Error],
+      (each) => Object(each) === each && Object.getPrototypeOf(each) === Object.prototype,
+      (each) => Array.isArray(each),
+    ];
+    const values = [Math, 5, null, "s", new Map(), [1], { a: 1 }, JSON, Map.prototype, () => 1, Math];
+    for (const use of uses) {
+      const holder: { each: unknown } = { each: null };
+      const f = compile((x: Tensor, each: unknown) => [x.neg(), use(each)]);
+      const g = compile((x: Tensor) => [x.neg(), use(holder.each)]);
+      for (const each of values) {
+        see(f(v(1), each));
+        holder.each = each;
+        see(g(v(1)));
+      }
+    }
+  },
 };

@@ -356,8 +356,8 @@ export class Wrapper {
    */
   relyOnPrototype(object: ObjectValue): void {
     const { real, source } = object;
-    if (real === null || source === null || object.prototypeChanged || isSettled(real)) return;
-    if (inheritsAnew(object)) return;
+    if (real === null || source === null || object.prototypeChanged) return;
+    if ((source.kind === "known" && isSettled(real)) || inheritsAnew(object)) return;
     // Asking it runs the program's trap
     if (types.isProxy(real)) breakGraph("opaqueObject", "a proxy");
     const prototype: object | null = Object.getPrototypeOf(real);
