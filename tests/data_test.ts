@@ -159,6 +159,8 @@ Deno.test("samplers draw new orders, and follow their own generator", () => {
   const { BatchSampler, RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler } = data;
   assertEquals([...new BatchSampler(new SequentialSampler(numbers), 4)], [[0, 1, 2, 3], [4, 5]]);
   assertEquals(new BatchSampler(new SequentialSampler(numbers), 4, true).length, 1);
+  const named = { batchSize: 4, dropLast: true };
+  assertEquals([...new BatchSampler(new SequentialSampler(numbers), named)], [[0, 1, 2, 3]]);
   const random = new RandomSampler(numbers, { generator }), first = [...random], second = [...random];
   assertEquals([first.toSorted(), second.toSorted()], [numbers, numbers]);
   assertEquals([...new RandomSampler(numbers, { generator: new Generator(3) })], first);

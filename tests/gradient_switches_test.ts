@@ -1,6 +1,19 @@
 /** Leaves that a program switches with `requiresGrad_()` between forward and backward passes, as loops of GANs do. */
-import { assert, assertEquals } from "@std/assert";
-import { compile, compiler, manualSeed, nn, noGrad, optim, randn, type Tensor, tensor } from "../mod.ts";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import {
+  compile,
+  compiler,
+  DynError,
+  enableGrad,
+  inferenceMode,
+  manualSeed,
+  nn,
+  noGrad,
+  optim,
+  randn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
 import { randomNumbers, testSeed } from "./support/sampling.ts";
 
 const F = nn.functional;
@@ -27,6 +40,50 @@ Deno.test("a leaf that no longer requires grad takes no gradient of what was com
       if (compiled) assertEquals(compiler.status(fn).graphBreaks, 0);
     }
   }
+});
+
+Deno.test("methods that noGrad, enableGrad or inferenceMode decorates run in it, plainly and compiled", async () => {
+  class Model extends nn.Module {
+    weight = new nn.Parameter(tensor([1, 2], { dtype: "float32" }));
+    @noGrad
+    predict(x: Tensor, by = 1): Tensor {
+      return this.weight.mul(x).mul(by);
+    }
+    @noGrad
+    async later(x: Tensor): Promise<Tensor> {
+      await null;
+      return this.weight.mul(x);
+    }
+    @enableGrad
+    recorded(x: Tensor): Tensor {
+      return this.weight.mul(x);
+    }
+    @inferenceMode
+    infer(x: Tensor): Tensor {
+      return this.weight.mul(x);
+    }
+    override forward(x: Tensor): Tensor {
+      return this.predict(x, 3).add(this.weight);
+    }
+  }
+  const model = new Model(), x = tensor([3, 4], { dtype: "float32" });
+  const recorded = [model.predict(x), await model.later(x), noGrad(() => model.recorded(x)), model.infer(x)];
+  assertEquals(recorded.map(({ requiresGrad }) => requiresGrad), [false, false, true, false]);
+  for (
+    const run of [
+      (x: Tensor) => model.call(x),
+      compile((x: Tensor) => model.call(x), { fullgraph: true }),
+    ]
+  ) {
+    model.zeroGrad();
+    const y = run(x);
+    y.sum().backward();
+    assertEquals([y.tolist(), model.weight.grad?.tolist()], [[10, 26], [1, 1]]);
+  }
+  const decorate = (member: unknown, kind: string) => () =>
+    Reflect.apply(noGrad, undefined, [member, { kind, addInitializer() {} }]);
+  assertThrows(decorate(class {}, "class"), DynError, 'Expected a method after @noGrad but found "class"');
+  assertThrows(decorate(function* () {}, "method"), DynError, "after @noGrad that is no generator but found");
 });
 
 type Switch = (model: nn.Module, wanted: boolean) => void;

@@ -98,6 +98,19 @@ Deno.test("values that would break a module are rejected: names of methods and w
   assertEquals([new nn.ModuleDict({ a: layer }).length, new nn.ParameterDict({ a: weight }).length], [1, 1]);
 });
 
+Deno.test("modules and parameters by name come as an object, a Map or pairs", () => {
+  const layer = new nn.Linear(2, 1), weight = ones([1]);
+  for (const given of [{ a: layer }, new Map([["a", layer]]), [["a", layer] as const]]) {
+    assertEquals(new nn.ModuleDict(given).get("a"), layer);
+    assertEquals(Object.keys(new nn.ModuleDict(given).stateDict()), ["a.weight", "a.bias"]);
+  }
+  for (const given of [{ a: weight }, new Map([["a", weight]]), [["a", weight] as const]]) {
+    assertEquals(Object.keys(new nn.ParameterDict(given).stateDict()), ["a"]);
+  }
+  const wrong = () => Reflect.construct(nn.ModuleDict, [[layer]]);
+  assertThrows(wrong, DynError, "Expected a list for a name and a value in ModuleDict but found Linear(");
+});
+
 Deno.test("a cloned module shares nothing with the original, and preserves sharing within", () => {
   const model = new Tied(), calls: string[] = [];
   model.registerForwardHook(() => void calls.push("hook"));
@@ -388,7 +401,7 @@ const OF_A_WRONG_KIND: Readonly<Record<string, () => unknown>> = {
     new nn.LSTMCell(3, 4).call(randn([2, 3]), JSON.parse("3")),
   'a function as activation, or "relu" or "gelu",': () =>
     new nn.TransformerEncoderLayer(8, 2, { activation: JSON.parse('"swish"') }),
-  "a function to run but found undefined": () => noGrad(JSON.parse("{}").body),
+  "a function to run, () => …, but found undefined": () => noGrad(JSON.parse("{}").body),
   "an integer as a seed": () => manualSeed(Object("a")),
   "the number to watch in step(metric)": () =>
     new optim.lrScheduler.ReduceLROnPlateau(new optim.SGD(new nn.Linear(1, 1).parameters(), { lr: 1 }))

@@ -525,6 +525,14 @@ Deno.test("these names reject invalid values with what was found", () => {
       () => Reflect.construct(optim.Adam, [weights, { betas: 0.9 }]),
       "2 numbers for betas of Adam but found 0.9",
     ],
+    [
+      () => Reflect.construct(optim.SGD, [new nn.Linear(1, 1).namedParameters(), { lr: 1 }]),
+      "Expected parameters without names to optimize but found [",
+    ],
+    [
+      () => Reflect.apply(dyn.autograd.Function.apply, undefined, [1]),
+      "as a value, write (...args) => Square.apply(...args)",
+    ],
     [() => Reflect.construct(nn.Parameter, [[1, 2]]), "Expected a tensor for a parameter but found"],
     [() => Reflect.construct(nn.Buffer, [3]), "Expected a tensor for a buffer but found 3"],
     [() => Reflect.apply(dyn.relu_, undefined, [3]), "Expected a tensor for relu_ but found 3"],

@@ -7,9 +7,13 @@ import {
   asTensor,
   compile,
   compiler,
+  config,
+  counters,
+  data,
   distributions,
   DynError,
   fromTypedArray,
+  fx,
   Generator,
   GradScaler,
   isGradEnabled,
@@ -20,6 +24,7 @@ import {
   optim,
   Tensor,
   tensor,
+  zeros,
 } from "../mod.ts";
 import { findTarget } from "../lib/ops/table.ts";
 
@@ -208,7 +213,21 @@ Deno.test("surplus arguments of optimizers, schedules, scalers, generators and p
     ...methods(optimizer, ["step", "zeroGrad", "stateDict"], [[undefined], [true]]),
     ...methods(new optim.lrScheduler.StepLR(optimizer, 2), ["step"], [[1]]),
     ...methods(new GradScaler(), ["unscale_", "setGrowthFactor"], [[optimizer], [3]]),
-    ...methods(new Generator(), ["setOffset"], [[4]]),
+    ...methods(new Generator(), ["setOffset", "initialSeed", "getState"], [[4]]),
+    ...methods(new GradScaler(), ["getScale", "isEnabled"]),
+    ...methods(new distributions.Normal(0, 1), ["logProb", "cdf", "icdf", "perplexity"], [
+      [zeros([1])],
+      [zeros([1])],
+      [zeros([1])],
+    ]),
+    ...methods(new fx.Graph(), ["placeholder", "callFunction", "lint"], [["x"], ["zeros", [], {}]]),
+    ...methods(config, ["patch"], [[{}, () => 1]]),
+    ...methods(counters, ["get", "total", "clear"], [["a", "b"], ["a"]]),
+    ...methods(new nn.Linear(1, 1), ["setSubmodule", "registerForwardHook"], [["a", new nn.ReLU()], [
+      () => 1,
+      {},
+    ]]),
+    ...methods(new data.ConcatDataset([[1]]), ["get"], [[0]]),
   };
   for (const [name, call] of Object.entries(calls)) {
     assertThrows(() => call({ zzz: 1 }), DynError, `for ${name} but found { zzz: 1 }`);

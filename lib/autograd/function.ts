@@ -165,6 +165,13 @@ export class Function {
 
   /** Runs forward and records backward. */
   static apply<C extends FunctionClass>(this: C, ...args: readonly unknown[]): ReturnType<C["forward"]> {
+    if (typeof this !== "function") {
+      refuseValue(
+        "a subclass of Function to call apply on",
+        this,
+        "; as a value, write (...args) => Square.apply(...args)",
+      );
+    }
     return withRuntimeBuiltins(() => checked(this, applyFunction(this, args)));
   }
 }

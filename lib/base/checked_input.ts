@@ -129,7 +129,7 @@ export function refuseSurplus(owner: string, most: number, given: ArrayLike<unkn
 }
 
 /** Returns whether this describes the place of a decorator. */
-function isDecoratorContext(value: unknown): boolean {
+export function isDecoratorContext(value: unknown): value is DecoratorContext {
   return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string" &&
     "addInitializer" in value && typeof value.addInitializer === "function";
 }

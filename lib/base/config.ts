@@ -4,7 +4,7 @@
  * Defaults come from the environment; programs assign to `config` or use `patch`. Invariant: every setting keeps its
  * default's type; unknown names are errors, never ignored.
  */
-import { checkFunction, checkOneOf, refuseChoice, refuseValue } from "./checked_input.ts";
+import { checkFunction, checkOneOf, refuseChoice, refuseSurplus, refuseValue } from "./checked_input.ts";
 import { DynError, showOwnFramesWhen } from "./errors.ts";
 import { environmentSwitch, environmentVariable } from "./permissions.ts";
 import { scoped } from "./scoped.ts";
@@ -315,6 +315,7 @@ export class Config extends Settings {
    * Throws `DynError` for an unknown name or a value of the wrong type, before anything changes.
    */
   patch<T>(values: ConfigPatch, body: () => T): T {
+    if (arguments.length > 2) refuseSurplus("patch", 2, arguments);
     checkFunction(body, "to run with changed settings");
     const restore = assign(changesOf(this, values, ""));
     return scoped(body, restore);

@@ -5,7 +5,7 @@
  * `[artifact]`, or to a test's sink; recorders get every text (recording.ts). Counters are always kept. Invariant: a
  * text passed as a function is built only if somebody will read it.
  */
-import { refuseChoice } from "./checked_input.ts";
+import { refuseChoice, refuseSurplus } from "./checked_input.ts";
 import { environmentVariable } from "./permissions.ts";
 import { scoped } from "./scoped.ts";
 import { type ArtifactRecord, recording } from "./recording.ts";
@@ -154,10 +154,12 @@ export const logs: Logs = {
   },
 
   set(spec) {
+    if (arguments.length > 1) refuseSurplus("set", 1, arguments);
     levels = parseLogs(spec);
   },
 
   capture(spec, to, body) {
+    if (arguments.length > 3) refuseSurplus("capture", 3, arguments);
     const former = { levels, sink };
     levels = parseLogs(spec);
     sink = to;
@@ -174,6 +176,7 @@ export class Counters {
 
   /** Adds `by` (by default 1) to a count. */
   add(group: string, name: string, by = 1): void {
+    if (arguments.length > 3) refuseSurplus("add", 3, arguments);
     let counts = this.#groups.get(group);
     if (!counts) this.#groups.set(group, counts = new Map());
     counts.set(name, (counts.get(name) ?? 0) + by);
@@ -181,11 +184,13 @@ export class Counters {
 
   /** Returns one count, 0 if nothing was counted. */
   get(group: string, name: string): number {
+    if (arguments.length > 2) refuseSurplus("get", 2, arguments);
     return this.#groups.get(group)?.get(name) ?? 0;
   }
 
   /** Returns the sum of a group. */
   total(group: string): number {
+    if (arguments.length > 1) refuseSurplus("total", 1, arguments);
     let sum = 0;
     for (const count of this.#groups.get(group)?.values() ?? []) sum += count;
     return sum;
@@ -203,6 +208,7 @@ export class Counters {
 
   /** Clears all counts. */
   clear(): void {
+    if (arguments.length > 0) refuseSurplus("clear", 0, arguments);
     this.#groups.clear();
   }
 }

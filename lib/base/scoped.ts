@@ -3,7 +3,7 @@
  * throws; if it returns a promise, when that settles.
  */
 import { types } from "node:util";
-import { checkFunction } from "./checked_input.ts";
+import { checkFunction, isDecoratorContext, refuseValue } from "./checked_input.ts";
 
 const { apply } = Reflect, { then } = Promise.prototype;
 
@@ -11,7 +11,7 @@ const { apply } = Reflect, { then } = Promise.prototype;
 export function scoped<R>(body: () => R, restore: () => void): R {
   let result: R;
   try {
-    checkFunction(body, "to run");
+    checkFunction(body, "to run, () => …,");
     result = body();
   } catch (thrown) {
     restore();
@@ -21,4 +21,26 @@ export function scoped<R>(body: () => R, restore: () => void): R {
   if (types.isPromise(result)) apply(then, result, [restore, restore]);
   else restore();
   return result;
+}
+
+/** Runs a body with a change that is undone afterwards. */
+type Region = <R>(body: () => R) => R;
+
+/**
+ * Returns what a region such as `noGrad` makes of a method that it decorates: one that runs in it; undefined if the
+ * second argument shows that it does not decorate. Throws DynError for other members, and for generators, which would
+ * run after the region has ended.
+ */
+export function decoratedBy(
+  region: Region,
+  method: (this: unknown, ...args: unknown[]) => unknown,
+  context: unknown,
+): typeof method | undefined {
+  if (!isDecoratorContext(context)) return undefined;
+  const owner = `@${region.name}`;
+  if (context.kind !== "method") refuseValue(`a method after ${owner}`, context.kind);
+  if (types.isGeneratorFunction(method)) refuseValue(`a method after ${owner} that is no generator`, method);
+  return function (this: unknown, ...args: unknown[]): unknown {
+    return region(() => apply(method, this, args));
+  };
 }

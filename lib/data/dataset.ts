@@ -30,6 +30,7 @@ export class ListDataset<S> implements Dataset<S> {
   }
 
   get(index: number): S {
+    if (arguments.length > 1) refuseSurplus("get", 1, arguments);
     const sample = this.samples[index];
     if (sample === undefined) {
       throw new DynError(`Expected an index in [0, ${this.length - 1}] but found ${index}`);
@@ -105,6 +106,7 @@ export class Subset<S> implements Dataset<S> {
   readonly batch?: (indices: readonly number[]) => S;
 
   constructor(given: Indexed<S>, readonly indices: readonly number[]) {
+    if (arguments.length > 2) refuseSurplus("Subset", 2, arguments);
     const dataset = this.dataset = datasetOf(given);
     checkKind(indices, "a list", "indices of Subset");
     this.length = indices.length;
@@ -147,6 +149,7 @@ export class ConcatDataset<S> implements Dataset<S> {
 
   /** Receives the datasets. Throws DynError if there are none. */
   constructor(given: readonly Indexed<S>[]) {
+    if (arguments.length > 1) refuseSurplus("ConcatDataset", 1, arguments);
     checkKind(given, "a list", "datasets of ConcatDataset");
     const datasets = this.datasets = given.map(datasetOf);
     if (datasets.length === 0) throw new DynError("Expected at least one dataset but found none");
@@ -157,6 +160,7 @@ export class ConcatDataset<S> implements Dataset<S> {
 
   /** Returns sample `index`; negative indices count from the end. */
   get(index: number): S {
+    if (arguments.length > 1) refuseSurplus("get", 1, arguments);
     const at = index < 0 ? index + this.length : index;
     const which = this.cumulativeSizes.findIndex((end) => at < end), dataset = this.datasets[which];
     if (at < 0 || !dataset) {
@@ -184,6 +188,7 @@ export class StackDataset<D extends readonly Indexed<unknown>[] | Readonly<Recor
 
   /** Receives the datasets, in a list or by name. Throws DynError unless their lengths are equal. */
   constructor(readonly datasets: D) {
+    if (arguments.length > 1) refuseSurplus("StackDataset", 1, arguments);
     checkKind(datasets, "an object", "StackDataset");
     const lengths = Object.values<Indexed<unknown>>(datasets).map((each) => datasetOf(each).length),
       [length] = lengths;
@@ -195,6 +200,7 @@ export class StackDataset<D extends readonly Indexed<unknown>[] | Readonly<Recor
 
   /** Sample `index` of each. */
   get(index: number): Stacked<D> {
+    if (arguments.length > 1) refuseSurplus("get", 1, arguments);
     const { datasets } = this;
     const samples = Object.entries<Indexed<unknown>>(datasets).map(([key, each]) =>
       [key, datasetOf(each).get(index)] as const

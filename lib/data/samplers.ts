@@ -2,7 +2,7 @@
  * Orders in which samples are read: indices, newly drawn for each iteration. Invariant: random orders come from a
  * generator, by default the global one.
  */
-import { type Arguments, argumentsOf, flagOf, type Trailing, trailing } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, flagOf } from "../base/arguments.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
 import { checkKind, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
@@ -49,7 +49,9 @@ export function permutation(n: number, options: RandomOptions = {}): number[] {
 /** 0, 1, 2, … */
 export class SequentialSampler implements Sampler {
   /** Takes the data source. */
-  constructor(readonly dataSource: Sized) {}
+  constructor(readonly dataSource: Sized) {
+    if (arguments.length > 1) refuseSurplus("SequentialSampler", 1, arguments);
+  }
 
   /** Number of indices of an iteration. */
   get length(): number {
@@ -85,6 +87,7 @@ export class RandomSampler implements Sampler {
 
   /** Takes the data source. Throws DynError for a number of samples that is not positive. */
   constructor(readonly dataSource: Sized, options: RandomSamplerOptions = {}) {
+    if (arguments.length > 2) refuseSurplus("RandomSampler", 2, arguments);
     checkSized(dataSource, "RandomSampler");
     this.length =
       optionsOf("RandomSampler", options, ["replacement", "numSamples", "generator"]).numSamples ??
@@ -128,6 +131,7 @@ export class SubsetRandomSampler implements Sampler {
 
   /** Takes the indices. */
   constructor(readonly indices: readonly number[], options: RandomOptions = {}) {
+    if (arguments.length > 2) refuseSurplus("SubsetRandomSampler", 2, arguments);
     checkKind(indices, "a list", "indices of SubsetRandomSampler");
     this.#options = optionsOf("SubsetRandomSampler", options, ["generator"]);
   }
@@ -220,24 +224,34 @@ export class WeightedRandomSampler implements Sampler {
 
 showAsText(WeightedRandomSampler.prototype);
 
-/** Arguments of BatchSampler by name. */
+/** Optional arguments of BatchSampler. */
 export interface DropLast {
   /** Whether an incomplete last batch is dropped; default false. */
   readonly dropLast?: boolean | undefined;
 }
 
+/** The required argument of BatchSampler after the sampler. */
+export interface BatchSize {
+  /** Number of indices of a batch. */
+  readonly batchSize: number;
+}
+
+/** The batch size and `dropLast`, by position or by name. */
+export type BatchArguments = Arguments<BatchSize, DropLast, typeof BATCH>;
+
+const BATCH = { required: ["batchSize"], positional: ["dropLast"] } as const;
+
 /** Lists of `batchSize` indices of another sampler, the last one shorter unless dropLast. */
 export class BatchSampler implements Sampler<number[]> {
+  /** Number of indices of a batch. */
+  readonly batchSize: number;
   /** Whether an incomplete last batch is dropped. */
   readonly dropLast: boolean;
 
   /** Receives the sampler, the batch size, and `dropLast`, by position or by name; default false. */
-  constructor(
-    readonly sampler: Sampler,
-    readonly batchSize: number,
-    ...given: Trailing<DropLast, ["dropLast"]>
-  ) {
-    const { dropLast = false } = trailing<DropLast>("BatchSampler", ["dropLast"], given);
+  constructor(readonly sampler: Sampler, ...given: BatchArguments) {
+    const { batchSize, dropLast = false } = argumentsOf<BatchSize, DropLast>("BatchSampler", BATCH, given);
+    this.batchSize = batchSize;
     this.dropLast = flagOf("BatchSampler", "dropLast", dropLast);
     checkInteger("batchSize of BatchSampler", batchSize, 1);
   }

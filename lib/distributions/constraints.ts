@@ -34,6 +34,7 @@ export class Constraint {
 
   /** Returns whether each event is in the set: bools, without the dimensions of an event. */
   check(value: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("check", 1, arguments);
     return noGrad(() => this.holds(value));
   }
 

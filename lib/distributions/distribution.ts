@@ -86,6 +86,7 @@ export abstract class Distribution {
    * DynError if they are unknown or too many.
    */
   enumerateSupport(_expand: Flag<"expand"> = true): Tensor {
+    if (arguments.length > 1) refuseSurplus("enumerateSupport", 1, arguments);
     return this.unknown("support");
   }
 
@@ -96,6 +97,7 @@ export abstract class Distribution {
 
   /** Logarithms of densities, or of probabilities. */
   logProb(value: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("logProb", 1, arguments);
     checkTensor(value, `logProb of ${this.constructor.name}`);
     return this.logDensity(value);
   }
@@ -109,6 +111,7 @@ export abstract class Distribution {
 
   /** Draws `count` samples. */
   sampleN(count: number): Tensor {
+    if (arguments.length > 1) refuseSurplus("sampleN", 1, arguments);
     return this.sample([count]);
   }
 
@@ -123,23 +126,27 @@ export abstract class Distribution {
 
   /** Entropies. Throws DynError if they are unknown. */
   entropy(): Tensor {
+    if (arguments.length > 0) refuseSurplus("entropy", 0, arguments);
     return this.unknown("entropy");
   }
 
   /** Probabilities of values up to the given ones. Throws DynError if they are unknown. */
   cdf(value: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("cdf", 1, arguments);
     checkTensor(value, `cdf of ${this.constructor.name}`);
     return this.cumulative(value);
   }
 
   /** The quantiles of probabilities, the inverse of `cdf`. Throws DynError if they are unknown. */
   icdf(probability: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("icdf", 1, arguments);
     checkTensor(probability, `icdf of ${this.constructor.name}`);
     return this.quantile(probability);
   }
 
   /** e to the power of entropies. */
   perplexity(): Tensor {
+    if (arguments.length > 0) refuseSurplus("perplexity", 0, arguments);
     return this.entropy().exp();
   }
 

@@ -3,7 +3,7 @@
  * bijective, and is x itself with a cache.
  */
 import { showAsText } from "../base/console_text.ts";
-import { optionsOf } from "../base/checked_input.ts";
+import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Constraint, independent, real } from "./constraints.ts";
@@ -52,6 +52,7 @@ export abstract class Transform {
 
   /** The image of a value. */
   call(x: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("call", 1, arguments);
     checkTensor(x, this.constructor.name);
     const { last } = this;
     if (last && last[0] === x) return last[1];
@@ -62,6 +63,7 @@ export abstract class Transform {
 
   /** The value with a given image. */
   inv(y: Tensor): Tensor {
+    if (arguments.length > 1) refuseSurplus("inv", 1, arguments);
     checkTensor(y, `inv of ${this.constructor.name}`);
     const { last } = this;
     if (last && last[1] === y) return last[0];
@@ -75,11 +77,13 @@ export abstract class Transform {
 
   /** The shape of the images of values with a shape. */
   forwardShape(shape: readonly number[]): readonly number[] {
+    if (arguments.length > 1) refuseSurplus("forwardShape", 1, arguments);
     return shape;
   }
 
   /** The shape of the values whose images have a shape. */
   inverseShape(shape: readonly number[]): readonly number[] {
+    if (arguments.length > 1) refuseSurplus("inverseShape", 1, arguments);
     return shape;
   }
 

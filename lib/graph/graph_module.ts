@@ -3,6 +3,7 @@
  * interprets it with a runner for its operations. Invariant: the graph may be changed between calls as long as
  * `recompile` is called afterwards, as in torch.fx.
  */
+import { refuseSurplus } from "../base/checked_input.ts";
 import { preferringOwnBuiltins } from "../base/own_builtins.ts";
 import { showAsText } from "../base/console_text.ts";
 import type { Graph } from "./node.ts";
@@ -100,6 +101,7 @@ export class GraphModule extends Callable {
 
   /** Makes later calls use the changed graph. */
   recompile(): void {
+    if (arguments.length > 0) refuseSurplus("recompile", 0, arguments);
     this.#interpreter = undefined;
   }
 
@@ -110,6 +112,7 @@ export class GraphModule extends Callable {
 
   /** The source of `forward` with shapes and element types, printed to the console and returned. */
   printReadable(): string {
+    if (arguments.length > 0) refuseSurplus("printReadable", 0, arguments);
     const text = this.readable();
     console.log(text);
     return text;

@@ -3,7 +3,7 @@
  * operation and its arguments. Made by the tracer, rewritten by passes, interpreted or compiled. Invariants:
  * an argument precedes its user; `users` mirrors the arguments; names are unique in a graph.
  */
-import { checkFunction, checkInstance, optionsOf } from "../base/checked_input.ts";
+import { checkFunction, checkInstance, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
 import { showAsText } from "../base/console_text.ts";
@@ -268,6 +268,7 @@ export class Graph {
 
   /** Appends an input, or inserts it at the position of `insertingBefore`. */
   placeholder(name: string): Node {
+    if (arguments.length > 1) refuseSurplus("placeholder", 1, arguments);
     return this.create("placeholder", name);
   }
 
@@ -282,6 +283,7 @@ export class Graph {
     args: readonly Argument[] = [],
     kwargs: Readonly<Record<string, Argument>> = {},
   ): Node {
+    if (arguments.length > 3) refuseSurplus("callFunction", 3, arguments);
     return this.create("call_function", target, { args, kwargs });
   }
 
@@ -291,6 +293,7 @@ export class Graph {
     args: readonly Argument[] = [],
     kwargs: Readonly<Record<string, Argument>> = {},
   ): Node {
+    if (arguments.length > 3) refuseSurplus("callMethod", 3, arguments);
     return this.create("call_method", target, { args, kwargs });
   }
 
@@ -316,6 +319,7 @@ export class Graph {
 
   /** Returns the nodes of a kind, and of one target if it is given. */
   findNodes(wanted: { readonly op: Opcode; readonly target?: string }): Node[] {
+    if (arguments.length > 1) refuseSurplus("findNodes", 1, arguments);
     const { op, target } = optionsOf("findNodes", wanted, ["op", "target"]);
     return this.#nodes.filter((each) => each.op === op && (target === undefined || each.target === target));
   }
@@ -353,6 +357,7 @@ export class Graph {
 
   /** Removes nodes whose values are unused, except inputs, the output and nodes for which `keep` is true. */
   eliminateDeadCode(keep: (node: Node) => boolean = hasEffect): boolean {
+    if (arguments.length > 1) refuseSurplus("eliminateDeadCode", 1, arguments);
     const dead = new Set<Node>(), nodes = this.#nodes;
     for (let at = nodes.length - 1; at >= 0; at--) {
       const node = nodes[at];
@@ -372,6 +377,7 @@ export class Graph {
    * graph and before their users; `users` mirroring the arguments. Throws InternalError.
    */
   lint(): void {
+    if (arguments.length > 0) refuseSurplus("lint", 0, arguments);
     const nodes = this.#nodes, seen = new Map<string, Node>(), lastUsers = new Map<Node, Node>();
     let pastInputs = false, uses = 0;
     // Every pass ends here, so messages are built only for errors

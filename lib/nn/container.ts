@@ -187,15 +187,29 @@ export class ModuleList<M extends Module = Layer> extends ListedAsArray<M> {
   }
 }
 
+/** Returns the pairs of an object by name, a Map or a list of pairs. Throws DynError for other values. */
+function namedEntries<T>(
+  given: Readonly<Record<string, T>> | Iterable<readonly [string, T]>,
+  owner: string,
+): (readonly [string, T])[] {
+  checkKind(given, "an object", owner);
+  if (!isIterable(given)) return Object.entries(given);
+  const entries = [...given];
+  for (const entry of entries) checkKind(entry, "a list", `a name and a value in ${owner}`);
+  return entries;
+}
+
+const isIterable = <T>(given: object | Iterable<T>): given is Iterable<T> => Symbol.iterator in given;
+
 /** Modules by name; `M` holds their types. */
 export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Record<string, Module>>>
   extends Module {
-  constructor(modules?: M);
-  constructor(modules: Readonly<Record<string, Module>> = {}) {
+  /** Takes modules by name, as an object, a Map or a list of pairs. */
+  constructor(modules?: M | Iterable<readonly [string, Module]>);
+  constructor(modules: Readonly<Record<string, Module>> | Iterable<readonly [string, Module]> = {}) {
     super();
-    checkKind(modules, "an object", "ModuleDict");
     if (arguments.length > 1) refuseSurplus("ModuleDict", 1, arguments);
-    for (const [name, module] of Object.entries(modules)) this.addModule(name, module);
+    for (const [name, module] of namedEntries(modules, "ModuleDict")) this.addModule(name, module);
   }
 
   /** The number of modules. */
@@ -225,10 +239,7 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
   /** Adds modules by name, replacing those of the same names. */
   update(modules: Readonly<Record<string, Module>> | Iterable<readonly [string, Module]>): this {
     if (arguments.length > 1) refuseSurplus("update", 1, arguments);
-    checkKind(modules, "an object", "update of ModuleDict");
-    const entries = Symbol.iterator in modules ? [...modules] : Object.entries(modules);
-    for (const entry of entries) {
-      checkKind(entry, "a list", "a name and a module in update of ModuleDict");
+    for (const entry of namedEntries(modules, "update of ModuleDict")) {
       this.addModule(entry[0], entry[1]);
     }
     return this;
@@ -244,18 +255,22 @@ export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Re
 
   /** Removes all modules. */
   clear(): void {
+    if (arguments.length > 0) refuseSurplus("clear", 0, arguments);
     for (const name of this.keys()) Reflect.deleteProperty(this, name);
   }
 
   entries(): [string, Module][] {
+    if (arguments.length > 0) refuseSurplus("entries", 0, arguments);
     return this.memberModules();
   }
 
   keys(): string[] {
+    if (arguments.length > 0) refuseSurplus("keys", 0, arguments);
     return this.memberModules().map(([name]) => name);
   }
 
   values(): Module[] {
+    if (arguments.length > 0) refuseSurplus("values", 0, arguments);
     return this.memberModules().map(([, module]) => module);
   }
 }
@@ -289,11 +304,11 @@ export class ParameterList extends ListedAsArray<Parameter, Tensor> {
 
 /** Parameters by name; other tensors are converted to parameters. */
 export class ParameterDict extends Module {
-  constructor(parameters: Readonly<Record<string, Tensor>> = {}) {
+  /** Takes tensors by name, as an object, a Map or a list of pairs. */
+  constructor(parameters: Readonly<Record<string, Tensor>> | Iterable<readonly [string, Tensor]> = {}) {
     super();
-    checkKind(parameters, "an object", "ParameterDict");
     if (arguments.length > 1) refuseSurplus("ParameterDict", 1, arguments);
-    for (const [name, parameter] of Object.entries(parameters)) this.set(name, parameter);
+    for (const [name, parameter] of namedEntries(parameters, "ParameterDict")) this.set(name, parameter);
   }
 
   /** The number of parameters. */
@@ -323,14 +338,17 @@ export class ParameterDict extends Module {
   }
 
   entries(): [string, Parameter][] {
+    if (arguments.length > 0) refuseSurplus("entries", 0, arguments);
     return this.namedParameters("", false);
   }
 
   keys(): string[] {
+    if (arguments.length > 0) refuseSurplus("keys", 0, arguments);
     return this.entries().map(([name]) => name);
   }
 
   values(): Parameter[] {
+    if (arguments.length > 0) refuseSurplus("values", 0, arguments);
     return this.entries().map(([, parameter]) => parameter);
   }
 }

@@ -173,6 +173,7 @@ export class Module {
 
   /** Replaces or adds the module at a dotted path. */
   setSubmodule(path: string, module: Module): void {
+    if (arguments.length > 2) refuseSurplus("setSubmodule", 2, arguments);
     const { owner, name } = ownerAt(this, path);
     const field = Object.keys(owner).find((each) => keyOf(owner, each) === name);
     if (field === undefined) owner.addModule(name, module);
@@ -452,6 +453,7 @@ export class Module {
     hook: ForwardHook<this> | NamedForwardHook<this>,
     options: ForwardHookOptions = {},
   ): HookHandle {
+    if (arguments.length > 2) refuseSurplus("registerForwardHook", 2, arguments);
     return register(hooksOf(this).after, namedHook(hook, options), options);
   }
 
@@ -469,6 +471,7 @@ export class Module {
     hook: ForwardPreHook<this> | NamedForwardPreHook<this>,
     options: HookOptions & { withKwargs?: boolean } = {},
   ): HookHandle {
+    if (arguments.length > 2) refuseSurplus("registerForwardPreHook", 2, arguments);
     return register(hooksOf(this).before, namedPreHook(hook, options), options);
   }
 
@@ -477,11 +480,13 @@ export class Module {
    * that it returns replaces them. Arguments and results must not be modified in place while there are such hooks.
    */
   registerFullBackwardHook(hook: BackwardHook<this>, options: HookOptions = {}): HookHandle {
+    if (arguments.length > 2) refuseSurplus("registerFullBackwardHook", 2, arguments);
     return register(hooksOf(this).gradients, hook, options);
   }
 
   /** Calls a hook with the gradients of a call's results; an array that it returns replaces them. */
   registerFullBackwardPreHook(hook: BackwardPreHook<this>, options: HookOptions = {}): HookHandle {
+    if (arguments.length > 2) refuseSurplus("registerFullBackwardPreHook", 2, arguments);
     return register(hooksOf(this).gradientsBefore, hook, options);
   }
 

@@ -204,11 +204,13 @@ export class GradScaler {
 
   /** Returns the scale; 1 if the scaler is disabled. */
   getScale(): number {
+    if (arguments.length > 0) refuseSurplus("getScale", 0, arguments);
     return this.enabled ? this.currentScale : 1;
   }
 
   /** Factor by which the scale grows. */
   getGrowthFactor(): number {
+    if (arguments.length > 0) refuseSurplus("getGrowthFactor", 0, arguments);
     return this.growthFactor;
   }
 
@@ -221,6 +223,7 @@ export class GradScaler {
 
   /** Factor by which the scale shrinks after infinite gradients. */
   getBackoffFactor(): number {
+    if (arguments.length > 0) refuseSurplus("getBackoffFactor", 0, arguments);
     return this.backoffFactor;
   }
 
@@ -233,6 +236,7 @@ export class GradScaler {
 
   /** Number of consecutive steps without infinities before the scale grows. */
   getGrowthInterval(): number {
+    if (arguments.length > 0) refuseSurplus("getGrowthInterval", 0, arguments);
     return this.growthInterval;
   }
 
@@ -245,6 +249,7 @@ export class GradScaler {
 
   /** Returns whether scaling is enabled. */
   isEnabled(): boolean {
+    if (arguments.length > 0) refuseSurplus("isEnabled", 0, arguments);
     return this.enabled;
   }
 

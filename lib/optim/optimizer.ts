@@ -134,6 +134,10 @@ export abstract class Optimizer<H extends object = WithRate> {
     }
     checkKind(defaults, "an object", `the default hyperparameters of ${this.constructor.name}`);
     const items = [...params];
+    const named = items.find((item) => Array.isArray(item) && typeof item[0] === "string");
+    if (named !== undefined) {
+      refuseValue("parameters without names to optimize", named, "; pass model.parameters()");
+    }
     if (items.length === 0) throw new DynError("Expected at least one parameter to optimize but found none");
     const loose = items.filter((item) => item instanceof Tensor);
     if (loose.length > 0) this.addParamGroup({ params: loose } as Partial<H> & { params: Tensor[] });

@@ -186,6 +186,7 @@ export class ReduceLROnPlateau {
   }
 
   getLastLr(): number[] {
+    if (arguments.length > 0) refuseSurplus("getLastLr", 0, arguments);
     return this.optimizer.paramGroups.map(({ lr }) => Number(lr));
   }
 

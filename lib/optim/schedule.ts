@@ -194,6 +194,7 @@ export abstract class LRScheduler {
 
   /** The rates after the steps so far, if nothing else sets them. */
   getLr(): number[] {
+    if (arguments.length > 0) refuseSurplus("getLr", 0, arguments);
     return this.baseLrs.map((base, i) => this.rateAt(this.lastEpoch, base, i));
   }
 

@@ -4,8 +4,8 @@
  * its own calls.
  */
 import { refuseSurplus } from "../base/checked_input.ts";
-import { type RequiredFlag, requiredFlagOf } from "../base/arguments.ts";
-import { scoped } from "../base/scoped.ts";
+import { type AnyFunction, type RequiredFlag, requiredFlagOf } from "../base/arguments.ts";
+import { decoratedBy, scoped } from "../base/scoped.ts";
 import type { AutocastType } from "../ops/autocast.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
@@ -63,13 +63,23 @@ export function setGradEnabled<R>(enabled: RequiredFlag<"mode">, body: () => R):
 }
 
 /** Runs `body` without recording gradients, as `torch.no_grad`. */
-export function noGrad<R>(body: () => R): R {
+export function noGrad<R>(body: () => R): R;
+/** Decorates a method, which then runs without recording gradients: `@noGrad`. */
+export function noGrad<F extends AnyFunction>(method: F, context: ClassMethodDecoratorContext): F;
+export function noGrad(body: () => unknown, context: unknown = undefined): unknown {
+  const decorated = decoratedBy(noGrad, body, context);
+  if (decorated) return decorated;
   if (arguments.length > 1) refuseSurplus("noGrad", 1, arguments);
   return setGradEnabled(false, body);
 }
 
 /** Runs `body` recording gradients, as `torch.enable_grad`. */
-export function enableGrad<R>(body: () => R): R {
+export function enableGrad<R>(body: () => R): R;
+/** Decorates a method, which then runs recording gradients: `@enableGrad`. */
+export function enableGrad<F extends AnyFunction>(method: F, context: ClassMethodDecoratorContext): F;
+export function enableGrad(body: () => unknown, context: unknown = undefined): unknown {
+  const decorated = decoratedBy(enableGrad, body, context);
+  if (decorated) return decorated;
   if (arguments.length > 1) refuseSurplus("enableGrad", 1, arguments);
   return setGradEnabled(true, body);
 }
@@ -119,7 +129,12 @@ export function isGradEnabled(): boolean {
 }
 
 /** Runs `body` without recording gradients or views, as `torch.inference_mode`. */
-export function inferenceMode<R>(body: () => R): R {
+export function inferenceMode<R>(body: () => R): R;
+/** Decorates a method, which then runs without recording gradients or views: `@inferenceMode`. */
+export function inferenceMode<F extends AnyFunction>(method: F, context: ClassMethodDecoratorContext): F;
+export function inferenceMode(body: () => unknown, context: unknown = undefined): unknown {
+  const decorated = decoratedBy(inferenceMode, body, context);
+  if (decorated) return decorated;
   if (arguments.length > 1) refuseSurplus("inferenceMode", 1, arguments);
   const { gradEnabled, inference } = ambient;
   ambient.gradEnabled = false;

@@ -45,16 +45,19 @@ export class Generator implements RandomSource {
 
   /** The seed in force. */
   initialSeed(): number {
+    if (arguments.length > 0) refuseSurplus("initialSeed", 0, arguments);
     return this.#seed;
   }
 
   /** Restarts from a random seed, and returns it. */
   seed(): number {
+    if (arguments.length > 0) refuseSurplus("seed", 0, arguments);
     return this.manualSeed(randomSeed()).initialSeed();
   }
 
   /** Returns the position in its sequence, to be restored with `setState`. */
   getState(): GeneratorState {
+    if (arguments.length > 0) refuseSurplus("getState", 0, arguments);
     return this.state;
   }
 
@@ -67,6 +70,7 @@ export class Generator implements RandomSource {
 
   /** Returns the number of random calls since its seed was set. */
   getOffset(): number {
+    if (arguments.length > 0) refuseSurplus("getOffset", 0, arguments);
     return this.#offset;
   }
 
