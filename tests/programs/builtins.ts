@@ -373,4 +373,40 @@ export const builtins: Corpus = {
       see(f(v(1), 3));
     }
   },
+  "operations of sets, and groups, with what is none"({ compile, see }) {
+    const others: unknown[] = [undefined, "ab", { size: 1 }, new Set([1, 3])];
+    const run = (mine: readonly number[], other: unknown) => {
+      const set = new Set(mine), to = loose(other);
+      return errors(
+        () => [...set.union(to)],
+        () => [...set.intersection(to)],
+        () => [...set.difference(to)],
+        () => [...set.symmetricDifference(to)],
+        () => set.isSubsetOf(to),
+        () => set.isSupersetOf(to),
+        () => set.isDisjointFrom(to),
+      );
+    };
+    for (const mine of [[], [1, 2]]) {
+      for (const other of others) {
+        const f = compile((x: Tensor, n: number) => [x.mul(n), run(mine, other)]);
+        see(f(v(1), 2));
+      }
+    }
+    const message = (group: () => unknown): unknown => {
+      try {
+        return group();
+      } catch (error) {
+        return String(error);
+      }
+    };
+    for (const items of [undefined, null, 5]) {
+      const f = compile((x: Tensor) => [
+        x.mul(2),
+        message(() => Object.groupBy(loose(items), () => 1)),
+        message(() => Map.groupBy(loose(items), () => 1)),
+      ]);
+      see(f(v(1)));
+    }
+  },
 };

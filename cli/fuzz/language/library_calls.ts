@@ -111,7 +111,7 @@ function uses(argument: Text): readonly Text[] {
 
 /** Statements that call or read one member each. */
 export function statementsOfLibraryCalls(
-  { number, tensor, list, block }: StatementParts,
+  { number, list, block }: StatementParts,
 ): readonly (readonly [number, Text])[] {
   const constant = closed(number), inner = closed(block);
   const callbacks = choose(
@@ -123,7 +123,6 @@ export function statementsOfLibraryCalls(
   const argument = choose(
     [4, number],
     [3, callbacks],
-    [1, tensor],
     [1, list],
     [
       4,

@@ -121,24 +121,39 @@ const SET: Readonly<Record<string, Method>> = {
     callbackOf(callback);
     return m.callInternal("setForEach", request);
   },
-  union: (m, a, [b = UNDEFINED]) => newSet(m, [...members(m, a), ...members(m, setOf(m, b))]),
-  intersection: (m, a, [b = UNDEFINED]) => {
-    const left = members(m, a), right = members(m, setOf(m, b));
-    // The smaller set decides the order, as in the language.
-    return left.length <= right.length
-      ? newSet(m, left.filter((v) => entryOf(m, setOf(m, b), v)))
-      : newSet(m, right.filter((v) => entryOf(m, a, v)));
-  },
-  difference: (m, a, [b = UNDEFINED]) => newSet(m, members(m, a).filter((v) => !entryOf(m, setOf(m, b), v))),
-  symmetricDifference: (m, a, [b = UNDEFINED]) =>
-    newSet(m, [
-      ...members(m, a).filter((v) => !entryOf(m, setOf(m, b), v)),
-      ...members(m, setOf(m, b)).filter((v) => !entryOf(m, a, v)),
-    ]),
-  isSubsetOf: (m, a, [b = UNDEFINED]) => constant(members(m, a).every((v) => entryOf(m, setOf(m, b), v))),
-  isSupersetOf: (m, a, [b = UNDEFINED]) => constant(members(m, setOf(m, b)).every((v) => entryOf(m, a, v))),
-  isDisjointFrom: (m, a, [b = UNDEFINED]) => constant(!members(m, a).some((v) => entryOf(m, setOf(m, b), v))),
+  ...withOther({
+    union: (m, a, b) => newSet(m, [...members(m, a), ...members(m, b)]),
+    intersection: (m, a, b) => {
+      const left = members(m, a), right = members(m, b);
+      // The smaller set decides the order, as in the language.
+      return left.length <= right.length
+        ? newSet(m, left.filter((v) => entryOf(m, b, v)))
+        : newSet(m, right.filter((v) => entryOf(m, a, v)));
+    },
+    difference: (m, a, b) => newSet(m, members(m, a).filter((v) => !entryOf(m, b, v))),
+    symmetricDifference: (m, a, b) =>
+      newSet(m, [
+        ...members(m, a).filter((v) => !entryOf(m, b, v)),
+        ...members(m, b).filter((v) => !entryOf(m, a, v)),
+      ]),
+    isSubsetOf: (m, a, b) => constant(members(m, a).every((v) => entryOf(m, b, v))),
+    isSupersetOf: (m, a, b) => constant(members(m, b).every((v) => entryOf(m, a, v))),
+    isDisjointFrom: (m, a, b) => constant(!members(m, a).some((v) => entryOf(m, b, v))),
+  }),
 };
+
+/** Methods with another Set, which is checked before anything else, also if there is nothing to look for in it. */
+function withOther(
+  methods: Readonly<Record<string, (m: Interpreter, set: ObjectValue, other: ObjectValue) => Value>>,
+): Readonly<Record<string, Method>> {
+  return Object.fromEntries(
+    Object.entries(methods).map(([name, method]) => [
+      name,
+      (m: Interpreter, set: ObjectValue, [other = UNDEFINED]: readonly Value[]) =>
+        method(m, set, setOf(m, other)),
+    ]),
+  );
+}
 
 function members(m: Interpreter, set: ObjectValue): Value[] {
   return [...entriesOf(m, set).values()].map((entry) => entry.key);
@@ -154,6 +169,14 @@ function setOf(m: Interpreter, value: Value): ObjectValue {
     if (isOwn && value.prototype?.real === Set.prototype && !value.slots.has("size")) return value;
   }
   return breakGraph("opaqueObject", "a set operation with another collection");
+}
+
+/** Refuses items of groups that are none, for which the engine has an error of its own. */
+export function requireItems(source: Value): void {
+  const isText = source.kind === "constant" && typeof source.value === "string";
+  if (!isText && source.kind !== "object" && source.kind !== "tensor") {
+    breakGraph("throws", "groupBy of a value that is not iterable");
+  }
 }
 
 /** A Set created in the trace. */
@@ -225,6 +248,7 @@ export function addCollections(table: ModelTable): void {
   );
   table.method(Map, "groupBy", (m, request) => {
     const [source = UNDEFINED, callback] = request.args;
+    requireItems(source);
     return m.callInternal("groupInMap", { ...request, self: source, args: [callbackOf(callback)] });
   });
   // The constructor calls the method with that name to add its items.

@@ -31,6 +31,7 @@ import {
   refuseOpaque,
 } from "../contents.ts";
 import { defineOwn, refuseBytes, relyOnFlags } from "../property_writes.ts";
+import { requireItems } from "./collections.ts";
 import { hasOwn, isEnumerable } from "../object_keys.ts";
 import { inheritsFrom, sameValue } from "../operators.ts";
 import {
@@ -236,8 +237,10 @@ const OBJECT: Readonly<Record<string, Model>> = {
     });
     return isDefined ? target : breakGraph("throws", "a property that cannot be redefined");
   },
-  groupBy: (m, [source = UNDEFINED, callback], request) =>
-    m.callInternal("groupBy", { ...request, self: source, args: [callbackOf(callback)] }),
+  groupBy: (m, [source = UNDEFINED, callback], request) => {
+    requireItems(source);
+    return m.callInternal("groupBy", { ...request, self: source, args: [callbackOf(callback)] });
+  },
 };
 
 const REFLECT: Readonly<Record<string, Model>> = {
