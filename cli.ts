@@ -5,62 +5,45 @@
  * check failed, 2 when the command line itself is wrong. Invariant: commands are in `cli/`, one per file; this file
  * only finds the right one and shows failures.
  */
-import { existsSync } from "node:fs";
 import settings from "./deno.json" with { type: "json" };
-import { backendsCommand } from "./cli/backends.ts";
-import { benchCommand } from "./cli/bench.ts";
-import { bisectCommand } from "./cli/bisect.ts";
-import { cacheCommand } from "./cli/cache.ts";
-import { compileCommand } from "./cli/compile.ts";
 import { type Command, FLAGS, nearestWord, SWITCHES, takeFlags, UsageError } from "./cli/command.ts";
-import { completionsCommand } from "./cli/completions.ts";
-import { doctorCommand } from "./cli/doctor.ts";
-import { explainCommand } from "./cli/explain.ts";
-import { fuzzCommand } from "./cli/fuzz.ts";
-import { launchCommand } from "./cli/launch.ts";
-import { newCommand } from "./cli/new.ts";
-import { packageCommand } from "./cli/package.ts";
-import { replayCommand } from "./cli/replay.ts";
-import { replCommand } from "./cli/repl.ts";
-import { minifyCommand } from "./cli/minify.ts";
-import { reportCommand } from "./cli/report.ts";
 import { runCommand } from "./cli/run.ts";
-import { simulateCommand } from "./cli/simulate.ts";
-import { tuneCommand } from "./cli/tune.ts";
-import { watch } from "./cli/watch.ts";
-import { watchCommand } from "./cli/watch_runs.ts";
-import { verifyCommand } from "./cli/verify.ts";
+import { exists } from "./cli/script_source.ts";
 import { DynError, errorText, passErrorsThroughImports } from "./lib/base/errors.ts";
 
-const COMMANDS: readonly Command[] = [
-  runCommand,
-  launchCommand,
-  simulateCommand,
-  replCommand,
-  watchCommand,
-  explainCommand,
-  reportCommand,
-  bisectCommand,
-  minifyCommand,
-  replayCommand,
-  newCommand,
-  packageCommand,
-  compileCommand,
-  doctorCommand,
-  verifyCommand,
-  tuneCommand,
-  backendsCommand,
-  benchCommand,
-  fuzzCommand,
-  cacheCommand,
-  completionsCommand(() => COMMANDS),
-];
+/** The commands by name. Most starts run a script: the others are loaded when they are called. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  run: () => Promise.resolve(runCommand),
+  launch: async () => (await import("./cli/launch.ts")).launchCommand,
+  simulate: async () => (await import("./cli/simulate.ts")).simulateCommand,
+  repl: async () => (await import("./cli/repl.ts")).replCommand,
+  watch: async () => (await import("./cli/watch_runs.ts")).watchCommand,
+  explain: async () => (await import("./cli/explain.ts")).explainCommand,
+  report: async () => (await import("./cli/report.ts")).reportCommand,
+  bisect: async () => (await import("./cli/bisect.ts")).bisectCommand,
+  minify: async () => (await import("./cli/minify.ts")).minifyCommand,
+  replay: async () => (await import("./cli/replay.ts")).replayCommand,
+  new: async () => (await import("./cli/new.ts")).newCommand,
+  package: async () => (await import("./cli/package.ts")).packageCommand,
+  compile: async () => (await import("./cli/compile.ts")).compileCommand,
+  doctor: async () => (await import("./cli/doctor.ts")).doctorCommand,
+  verify: async () => (await import("./cli/verify.ts")).verifyCommand,
+  tune: async () => (await import("./cli/tune.ts")).tuneCommand,
+  backends: async () => (await import("./cli/backends.ts")).backendsCommand,
+  bench: async () => (await import("./cli/bench.ts")).benchCommand,
+  fuzz: async () => (await import("./cli/fuzz.ts")).fuzzCommand,
+  cache: async () => (await import("./cli/cache.ts")).cacheCommand,
+  completions: async () => (await import("./cli/completions.ts")).completionsCommand(allCommands),
+};
+
+const allCommands = (): Promise<readonly Command[]> =>
+  Promise.all(Object.values(COMMANDS).map((load) => load()));
 
 /** Columns of `--help` that a usage takes; what is longer has a line of its own. */
 const USAGE_WIDTH = 34;
 
 /** Returns the text of `--help`. */
-function helpText(): string {
+async function helpText(): Promise<string> {
   const table = (rows: readonly (readonly [string, string])[]): string[] =>
     rows.map(([left, right]) =>
       `  ${
@@ -74,7 +57,7 @@ function helpText(): string {
     "       dyn [flags] <command> [arguments]",
     "",
     "Commands:",
-    ...table(COMMANDS.map(({ usage, summary }) => [usage, summary])),
+    ...table((await allCommands()).map(({ usage, summary }) => [usage, summary])),
     "",
     "Flags, before the script:",
     ...table([
@@ -100,8 +83,8 @@ function helpText(): string {
 
 /** Throws UsageError for a word that is no file and nearly a command. */
 function refuseMistyped(word: string): void {
-  const nearest = nearestWord(COMMANDS.map(({ name }) => name), word);
-  if (nearest === undefined || existsSync(word)) return;
+  const nearest = nearestWord(Object.keys(COMMANDS), word);
+  if (nearest === undefined || exists(word)) return;
   throw new UsageError(`Expected a command or a script but found ${word}; a command is called ${nearest}`);
 }
 
@@ -115,17 +98,19 @@ async function dispatch(args: readonly string[]): Promise<number | undefined> {
   const [first, ...others] = flags.rest;
   if (flags.watch) {
     const isRun = first === "run" || first === "explain";
+    const { watch } = await import("./cli/watch.ts");
     return await watch(args.filter((arg) => arg !== "--watch"), isRun ? others[0] : first);
   }
-  const command = COMMANDS.find(({ name }) => name === first);
-  if (flags.help || (first === undefined && !command)) {
-    console.log(helpText());
+  const load = first !== undefined && Object.hasOwn(COMMANDS, first) ? COMMANDS[first] : undefined;
+  if (flags.help || first === undefined) {
+    console.log(await helpText());
     return flags.help ? 0 : 2;
   }
-  if (!command) {
-    refuseMistyped(first ?? "");
+  if (!load) {
+    refuseMistyped(first);
     return await runCommand.run(flags.rest);
   }
+  const command = await load();
   const own = command.takesFlags || others[0] === "--help" || others[0] === "-h"
     ? takeFlags(others)
     : undefined;
@@ -152,6 +137,8 @@ function restoreEnvironment(): void {
 export async function main(args: readonly string[]): Promise<void> {
   restoreEnvironment();
   passErrorsThroughImports();
+  // The runtime stores compiled code of modules when its event loop turns, which short commands end without
+  await new Promise((resolve) => setTimeout(resolve));
   try {
     const code = await dispatch(args);
     if (code !== undefined) Deno.exit(code);

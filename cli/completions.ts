@@ -45,7 +45,7 @@ function quoted(text: string): string {
 }
 
 /** `dyn completions` for these commands. */
-export function completionsCommand(commands: () => readonly Command[]): Command {
+export function completionsCommand(commands: () => Promise<readonly Command[]>): Command {
   const shells = Object.keys(SHELLS);
   return {
     name: "completions",
@@ -53,7 +53,7 @@ export function completionsCommand(commands: () => readonly Command[]): Command 
     summary: `Print a script of completions for ${shells.join(", ")}`,
     help: 'For example: eval "$(dyn completions bash)"',
     takesFlags: false,
-    run: ([shell, ...more]) => {
+    run: async ([shell, ...more]) => {
       const script = shell === undefined
         ? undefined
         : Object.hasOwn(SHELLS, shell)
@@ -63,14 +63,14 @@ export function completionsCommand(commands: () => readonly Command[]): Command 
         refuseWord("the shell", shells, [shell, ...more].join(" ") || "nothing");
       }
       const words = {
-        commands: commands().map(({ name, summary }) => [name, summary] as const),
+        commands: (await commands()).map(({ name, summary }) => [name, summary] as const),
         flags: [
           ...FLAGS.map(({ name, summary }) => [`--${name}`, summary] as const),
           ...SWITCHES.map(([name, , summary]) => [`--${name}`, summary] as const),
         ],
       };
       console.log(script(words).join("\n"));
-      return Promise.resolve(0);
+      return 0;
     },
   };
 }

@@ -4,7 +4,6 @@
  * It determines the URL to import, and the folder of the script's settings. Invariant: relative imports of a script
  * from standard input are relative to the current folder.
  */
-import { existsSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -23,6 +22,16 @@ export async function scriptSource(argument: string): Promise<ScriptSource> {
   if (argument === "-") return await fromStandardInput();
   if (isUrl(argument)) return { url: argument, folder: null };
   return { url: scriptUrl(argument), folder: resolve(argument, "..") };
+}
+
+/** Returns whether there is a file or a folder; node:fs has this, but takes 9 ms to load. */
+export function exists(path: string | URL): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns whether a script is given by a URL. */
@@ -54,7 +63,7 @@ async function fromStandardInput(): Promise<ScriptSource> {
       const isOurs = context.parentURL === href && /^\.\.?\//.test(specifier);
       if (!isOurs) return next(specifier, context);
       const target = new URL(specifier, here);
-      if (!existsSync(target)) {
+      if (!exists(target)) {
         throw new DynError(`Expected a module at ${specifier} but found none: ${target}`);
       }
       return next(target.href, context);

@@ -249,6 +249,17 @@ Deno.test("dyn loads without what few programs use: GPU passes and device, print
   }
 });
 
+Deno.test("the command line loads with the command that runs scripts, and without the others", () => {
+  const loads = loadedWith("cli.ts");
+  for (const { name } of Deno.readDirSync(new URL("cli/", ROOT))) {
+    const text = name.endsWith(".ts") ? Deno.readTextFileSync(new URL(`cli/${name}`, ROOT)) : "";
+    if (/^export (?:const|function) \w+Command\b/m.test(text)) {
+      assertEquals(loads.has(`cli/${name}`), name === "run.ts", name);
+    }
+  }
+  assertEquals([...loads].filter((file) => file === "node:fs"), []);
+});
+
 /** Modules that may be missing in the list of those that mod.ts loads: a few new ones hardly slow it down. */
 const MOST_UNLISTED = 20;
 
