@@ -74,8 +74,8 @@ function isProgram(program: LanguageProgram): boolean {
   }
 }
 
-/** Messages of V8 that contain its own internal variables, or depend on how the program is written. */
-const WORDED = /is not iterable|Cannot destructure|Cannot read properties/;
+/** Messages of V8 that contain its own internal variables or texts of functions, or depend on how those are written. */
+const WORDED = /is not iterable|Cannot destructure|Cannot read properties|=>/;
 
 /** Removes V8's own wording from messages: only their presence counts. */
 function normalized(tokens: readonly Token[]): readonly Token[] {
