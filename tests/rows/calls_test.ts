@@ -43,6 +43,22 @@ Deno.test("M1: compile takes fullgraph, dynamic, backend, mode, options and disa
   assertEquals([Object.keys(model.stateDict()), graphs.frameCount], [keys, 2]);
 });
 
+Deno.test("M1: a function that stands for another has its name, length and properties", () => {
+  const factor = Symbol("factor");
+  const scale = (x: Tensor, by: number) => x.mul(by),
+    scaled = Object.assign(scale, { unit: "m", [factor]: 3 });
+  const wrappers = [
+    (f: typeof scaled) => compile(f, eager),
+    (f: typeof scaled) => compiler.disable(f),
+    (f: typeof scaled) => compiler.nestedCompileRegion(f),
+  ];
+  for (const wrap of wrappers) {
+    const made = wrap(scaled);
+    assertEquals([made.name, made.length, made.unit, made[factor]], ["scale", 2, "m", 3]);
+    assertEquals(compile((x: Tensor) => x.mul(made[factor]).add(made(x, 2)), eager)(ones([1])).item(), 5);
+  }
+});
+
 Deno.test("M2: name is the function's name in messages, and for debugFunction", () => {
   const fn = (x: Tensor, s: string): Tensor => x.add(s.length);
   const named = compile(fn, { ...eager, name: "decode" });

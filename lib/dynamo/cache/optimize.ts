@@ -3,7 +3,7 @@
  * creating one compiles nothing; the callable does what the function does, receiver and errors included.
  */
 import type { AnyFunction } from "../../base/arguments.ts";
-import { apply, defineOwn } from "../../base/own_builtins.ts";
+import { apply } from "../../base/own_builtins.ts";
 import { config } from "../../base/config.ts";
 import { traceCallers } from "../../base/errors.ts";
 import { functionTitle } from "../../base/compile_times.ts";
@@ -11,7 +11,7 @@ import { observed } from "../../base/observation.ts";
 import type { GraphBackend } from "../../graph/backend.ts";
 import { recordedCall } from "../call_recorder.ts";
 import { compileEntry } from "./compile_entry.ts";
-import { markFunction, markOfFunction } from "../functions/marks.ts";
+import { markFunction, markOfFunction, standFor } from "../functions/marks.ts";
 import { NO_RULES } from "../functions/frame_rules.ts";
 import { type Hooks, type OptimizeOptions, Program, resetGraphNames } from "./program.ts";
 import { resumedUnits } from "../resume/resume.ts";
@@ -127,8 +127,7 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
       throw error;
     }
   };
-  defineOwn(callable, "name", { value: fn.name, configurable: true });
-  defineOwn(callable, "length", { value: fn.length, configurable: true });
+  standFor(callable, fn);
   beOfKind(callable, fn);
   markFunction(callable, { kind: "compiled", original: fn });
   remember({ fn, callable, program, root, fasterWay });

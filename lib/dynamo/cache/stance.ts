@@ -3,7 +3,8 @@
  * restores the previous stance.
  */
 import type { AnyFunction } from "../../base/arguments.ts";
-import { apply, defineOwn } from "../../base/own_builtins.ts";
+import { apply } from "../../base/own_builtins.ts";
+import { standFor } from "../functions/marks.ts";
 import { checkFunction, checkOneOf, checkOptions, refuseSurplus } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import type { GraphBackend } from "../../graph/backend.ts";
@@ -111,7 +112,8 @@ export function setStance(stance: Stance, options: StanceOptions = {}): StanceCh
       current = changed;
       return scoped(() => apply(fn, this, args), () => current = outer);
     };
-    return defineOwn(wrapped, "name", { value: fn.name, configurable: true });
+    standFor(wrapped, fn);
+    return wrapped;
   };
   return Object.assign(decorate, { [Symbol.dispose]: restore }) as unknown as StanceChange;
 }

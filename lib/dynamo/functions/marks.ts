@@ -137,13 +137,25 @@ export function disableNestedGraphBreaks<F extends (...args: never[]) => unknown
   return wrapped(fn, { kind: "ruled", original: fn, rules: { breaksOutside: true } });
 }
 
+/** Own properties that belong to the code of a function, or to its kind. */
+const OF_CODE: ReadonlySet<string | symbol> = new Set(["arguments", "caller", "prototype", "name", "length"]);
+
+/** Gives a function that is called instead of another the other's name, length and properties. */
+export function standFor(made: object, fn: AnyFunction): void {
+  defineOwn(made, "name", { value: fn.name, configurable: true });
+  defineOwn(made, "length", { value: fn.length, configurable: true });
+  for (const key of Reflect.ownKeys(fn)) {
+    const found = OF_CODE.has(key) ? undefined : Reflect.getOwnPropertyDescriptor(fn, key);
+    if (found) defineOwn(made, key, found);
+  }
+}
+
 /** Returns an equivalent function with its own mark. */
 function wrapped<F extends (...args: never[]) => unknown>(fn: F, mark: FunctionMark): F {
   const made = function (this: unknown, ...args: unknown[]): unknown {
     return apply(fn, this, args);
   };
-  defineOwn(made, "name", { value: fn.name, configurable: true });
-  defineOwn(made, "length", { value: fn.length, configurable: true });
+  standFor(made, fn);
   markFunction(made, mark);
   return made as unknown as F;
 }
@@ -220,8 +232,7 @@ export function regionOf<F extends AnyFunction>(fn: F): F {
   const wrapped = function (this: unknown, ...args: unknown[]): unknown {
     return apply(fn, this, args);
   };
-  defineOwn(wrapped, "name", { value: fn.name, configurable: true });
-  defineOwn(wrapped, "length", { value: fn.length, configurable: true });
+  standFor(wrapped, fn);
   markFunction(wrapped, { kind: "region", original: fn });
   regions.set(fn, wrapped);
   regions.set(wrapped, wrapped);
