@@ -1,5 +1,5 @@
 /** Programs about objects: classes, accessors, private members, proxies, collections, symbols, integrity. */
-import { nn, type Tensor, tensor } from "../../mod.ts";
+import { Generator, nn, type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
@@ -842,7 +842,7 @@ export const objects: Corpus = {
     net.scale = 3;
     see(run(v(1, 2), "a"));
   },
-  "builtin objects among other values"({ compile, see }) {
+  "builtin objects and generators of random numbers among other values"({ compile, see }) {
     const uses: ((each: unknown) => unknown)[] = [
       (each) => typeof each,
       (each) => [each === null, each ? 1 : 2],
@@ -850,12 +850,12 @@ export const objects: Corpus = {
       (each) => Object(each) === each && Object.getPrototypeOf(each) === Object.prototype,
       (each) => Array.isArray(each),
     ];
-    const values = [Math, 5, null, "s", new Map(), [1], { a: 1 }, JSON, Map.prototype, () => 1, Math];
-    for (const use of uses) {
+    const values = [5, null, "s", new Map(), [1], { a: 1 }, JSON, Map.prototype, () => 1, Math];
+    for (const [use, first] of uses.flatMap((use) => [[use, Math], [use, new Generator()]] as const)) {
       const holder: { each: unknown } = { each: null };
       const f = compile((x: Tensor, each: unknown) => [x.neg(), use(each)]);
       const g = compile((x: Tensor) => [x.neg(), use(holder.each)]);
-      for (const each of values) {
+      for (const each of [first, ...values]) {
         see(f(v(1), each));
         holder.each = each;
         see(g(v(1)));

@@ -275,7 +275,10 @@ export class Wrapper {
   #make(real: object, source: Source): TensorValue | ObjectValue {
     if (types.isProxy(real)) return this.#proxy(real, source);
     if (this.settings.isAmbient(real)) {
-      return new ObjectValue({ kind: "opaque", what: "ambient state of the library" }, null, real, source);
+      const what = "ambient state of the library",
+        value = new ObjectValue({ kind: "opaque", what }, null, real, source);
+      if (source.kind !== "known") this.relyOnPrototype(value);
+      return value;
     }
     // In this order: testing an object's class runs the traps of a proxy from which it inherits.
     if (Object.hasOwn(real, "layout") && real instanceof Tensor) {
