@@ -202,8 +202,8 @@ function differenceOf(program: BitProgram, way: string): string[] {
   return [];
 }
 
-/** Programs of a run; DYN_BIT_PROGRAMS asks for more. */
-const PROGRAMS = Number(Deno.env.get("DYN_BIT_PROGRAMS") ?? (TAKES_ALL ? 400 : 12));
+/** Programs of a run; DYN_TEST_BIT_PROGRAMS asks for more. */
+const PROGRAMS = Number(Deno.env.get("DYN_TEST_BIT_PROGRAMS") ?? (TAKES_ALL ? 400 : 12));
 
 Deno.test("random programs and their gradients have the bits of eager calls", () => {
   const ways = ["WebAssembly", "WebAssembly of any sizes", "op by op"];
