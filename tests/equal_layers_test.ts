@@ -3,7 +3,7 @@
  * same as if equal layers were not detected.
  */
 import { assert, assertEquals } from "@std/assert";
-import { compile, compiler, manualSeed, nn, optim, randn, type Tensor } from "../mod.ts";
+import { compile, compiler, manualSeed, nn, noGrad, optim, randn, type Tensor } from "../mod.ts";
 import { aotAutograd, interpretGraph } from "../lib/aot/backend.ts";
 import { equalStretches } from "../lib/aot/equal_stretches.ts";
 import { generate } from "../lib/codegen/generate.ts";
@@ -12,11 +12,14 @@ import type { GraphCompiler } from "../lib/graph/interpose.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import type { Kernel, LoopKernel, Program } from "../lib/loops/ir.ts";
 import { canonicalFormOf } from "../lib/loops/canonical_form.ts";
+import { kernelGroups } from "../lib/loops/kernel_groups.ts";
+import { KnownBlocks } from "../lib/loops/known_blocks.ts";
 import { kernelsOfRows } from "../lib/loops/moved_kernel.ts";
 import { renameBuffers } from "../lib/loops/moved_buffers.ts";
 import { type Lifetime, planMemory } from "../lib/loops/memory.ts";
 import { printKernel, printProgram } from "../lib/loops/print.ts";
 import { expandRegions } from "../lib/loops/regions.ts";
+import { usesOf } from "../lib/loops/uses.ts";
 import { loopProgram } from "../lib/loops/stored/program.ts";
 import { findTarget } from "../lib/ops/table.ts";
 import { Symbols } from "../lib/sym/stored/symbols.ts";
@@ -146,6 +149,27 @@ for (
     }
   });
 }
+
+Deno.test("code of equal layers: kernels that run by blocks are written once for all layers", () => {
+  const model = encoders(5, 0),
+    [program] = programsOf((backend) => {
+      const run = compile((x: Tensor) => model(x), { backend });
+      noGrad(() => run(randn([1, 160, 32])));
+    });
+  assert(program);
+  for (const target of [nativeTarget, wasmTarget(SIZE_LIMIT)]) {
+    const { kernels, buffers } = generate(program, target), known = new KnownBlocks<ReadonlySet<number>>();
+    const groups = kernelGroups(kernels).filter(([kernel]) => kernel?.blocks);
+    let made = 0;
+    for (const group of groups) {
+      const [kernel] = group, own = new Set(group.flatMap((each) => [...usesOf(each).all]));
+      if (!kernel?.blocks) continue;
+      const first = known.of(group, kernel.blocks, { buffers, make: () => (made++, own) });
+      assertEquals(new Set([...first.made].map(first.place)), own);
+    }
+    assertEquals({ made, groups: groups.length }, { made: 1, groups: 5 });
+  }
+});
 
 Deno.test("code of equal layers: a whole step, in which updates write where they read", () => {
   const layers = stackOf(3, 0), x = randn([2, 9, 32]);

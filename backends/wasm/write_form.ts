@@ -1,10 +1,11 @@
 /**
- * Writes programs as WebAssembly forms. Invariant: kernels that run together are one step; equivalent kernels are
- * written once.
+ * Writes programs as WebAssembly forms. Invariant: kernels that run together are one step; equivalent kernels, and
+ * equivalent groups of them, are written once.
  */
 import { generate } from "../../lib/codegen/generate.ts";
-import type { Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
+import type { Blocks, Kernel, LoopKernel, Program } from "../../lib/loops/ir.ts";
 import { bufferMapping, type CanonicalForm, canonicalFormOf } from "../../lib/loops/canonical_form.ts";
+import { KnownBlocks } from "../../lib/loops/known_blocks.ts";
 import { kernelGroups, originalKernels } from "../../lib/loops/kernel_groups.ts";
 import { type MemoryKind, ModuleWriter } from "./binary.ts";
 import { blockSegment, type Printing, type Segment, segmentOf } from "./segments.ts";
@@ -51,8 +52,16 @@ export function writeForm(program: Program, { limit, fuses, memory }: Writing): 
     if (canonical) firsts.set(canonical.kind, { canonical, made });
     return made;
   };
+  const writtenBlocks = new KnownBlocks<LoopsStep>();
+  const blocked = (group: readonly Kernel[], blocks: Blocks): LoopsStep => {
+    const { made, place } = writtenBlocks.of(group, blocks, {
+      buffers: generated.buffers,
+      make: () => job(blockSegment(group, blocks, printing)),
+    });
+    return { ...made, buffers: made.buffers.map(place), work: blocks.work };
+  };
   const kindOf = (kernel: Kernel, group: readonly Kernel[]): StepKind => {
-    if (kernel.blocks) return job(blockSegment(group, kernel.blocks, printing));
+    if (kernel.blocks) return blocked(group, kernel.blocks);
     if (kernel.kind === "loops") return loops(kernel);
     const { call, inputs, outputs } = kernel;
     return { kind: "extern", call, inputs, outputs };

@@ -7,10 +7,11 @@ import { TextWriter } from "../../../lib/base/text_writer.ts";
 import type { Dim } from "../../../lib/sym/expr.ts";
 import type { BufferId, ExternKernel, Kernel, Program, ProgramGuard } from "../../../lib/loops/ir.ts";
 import { kernelGroups, originalKernels } from "../../../lib/loops/kernel_groups.ts";
+import { KnownBlocks } from "../../../lib/loops/known_blocks.ts";
 import { kernelsOfRows } from "../../../lib/loops/moved_kernel.ts";
 import { FAR_OUTPUTS, type FrameLayout, frameLayout } from "../frame.ts";
 import type { Routine } from "../runtime_library.ts";
-import { printBlocks, PrintedBlocks } from "./blocks.ts";
+import { printBlocks } from "./blocks.ts";
 import { type PrintedCall, printSequence } from "./call_sequence.ts";
 import { printExtern } from "./extern.ts";
 import { type KeptOperand, withRecords } from "./kept_operands.ts";
@@ -120,7 +121,7 @@ export function printProgram(given: Program): PrintedProgram {
     declare: (text) => void declarations.add(text),
     equivalents: new Map(),
   };
-  const kernels = new Map<string, string>(), printedBlocks = new PrintedBlocks();
+  const kernels = new Map<string, string>(), printedBlocks = new KnownBlocks<KernelFunction>();
   const kernelOf = (signature: string, body: string): string => {
     const key = signature + body;
     let name = kernels.get(key);
@@ -176,8 +177,13 @@ export function printProgram(given: Program): PrintedProgram {
     };
     if (kernel?.blocks) {
       const { blocks } = kernel;
-      const made = printedBlocks.of(group, blocks, context, () => printBlocks(group, blocks, context));
-      teamKernel(made, lines, nameOf);
+      const { made, place } = printedBlocks.of(group, blocks, {
+        buffers: context.buffers,
+        make: () => printBlocks(group, blocks, context),
+      });
+      const { body, routines, buffers, far } = made;
+      const own = { buffers: buffers.map(place), far: far.map(place), work: blocks.work };
+      teamKernel({ body, routines, ...own }, lines, nameOf);
     } else {
       for (const each of group) {
         if (each.kind === "extern") externKernel(each, lines, nameOf);
