@@ -1,5 +1,6 @@
 /** Tests of capturing functions, with one import of dyn for all of these files. */
 import "../support/eager_tier.ts";
+import "../arguments_objects_test.ts";
 import "../dynamo_break_test.ts";
 import "../dynamo_capture_test.ts";
 import "../dynamo_dynamic_test.ts";

@@ -90,7 +90,7 @@ function contextOf(m: Interpreter): ComptimeContext {
     locals() {
       const found: Record<string, string> = {};
       m.top.code.registers.forEach(({ name }, register) => {
-        const value = m.top.registers[register];
+        const value = m.top.read(register);
         if (name !== null && value) found[name] = describe(value);
       });
       return found;

@@ -96,7 +96,7 @@ function printGenerator(
       constants.add("$delegated", delegated);
       return `$delegated(${rebuild(frame.delegates.iterator)})`;
     }
-    const value = frame.registers[r];
+    const value = frame.read(r);
     invariant(value, "Expected a value for every parameter");
     return rebuild(value);
   });

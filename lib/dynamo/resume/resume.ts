@@ -142,7 +142,7 @@ export function breakTail(end: End, changes: boolean): Tail | null {
   if (thrown === "none") return null;
   const modes = modesIn(end, frames.length);
   const reads = step.reads.map((register) => {
-    const value = frame.registers[register];
+    const value = frame.read(register);
     invariant(value, `Expected a value in register ${register}`);
     return value;
   });
@@ -252,7 +252,7 @@ function endTail(end: End): Tail | null {
   const { frames } = end, ending = frames.at(-1), caller = frames.at(-2);
   const instruction = ending?.code.instructions[ending.pc];
   if (!ending || !caller || instruction?.op !== "return") return null;
-  const { completion } = ending, result = ending.registers[instruction.src];
+  const { completion } = ending, result = ending.read(instruction.src);
   if ((completion.kind !== "step" && completion.kind !== "close") || !result) return null;
   const depth = frames.length - 1, below = upTo(end, depth);
   const writes = completion.kind === "step" ? [completion.done, completion.value] : [];
@@ -321,7 +321,7 @@ function pieceAt(end: End, frame: Frame): Tail | null {
   const { code, pc, callee } = frame, instruction = code.instructions[pc];
   switch (instruction?.op) {
     case "return": {
-      const value = frame.registers[instruction.src];
+      const value = frame.read(instruction.src);
       if (frame.completion.kind !== "promise" || !value) return null;
       return { needed: [value], write: ({ rebuild }) => [`return ${rebuild.value(value)};`] };
     }
@@ -364,7 +364,7 @@ function waitFor(end: End, frame: Frame, { kind, on, dst, onReturn }: {
   readonly dst: Register;
   readonly onReturn: Offset | null;
 }): Tail | null {
-  const value = frame.registers[on];
+  const value = frame.read(on);
   const way = wayOn(end, { depth: 1, pc: frame.pc + 1, given: [dst] });
   const thrown = handlerWay(end);
   const returned = onReturn === null ? null : wayOn(end, { depth: 1, pc: onReturn, given: [dst] });
@@ -435,7 +435,7 @@ function handlerWay(end: End): Handled | null | "none" {
     }
     if (!frame || !handler) continue;
     const done = doneByThrowing(frame.code.instructions[frame.pc]);
-    const former = done === null ? undefined : frame.registers[done];
+    const former = done === null ? undefined : frame.read(done);
     if (done !== null) frame.registers[done] = TRUE;
     const way = wayOn(end, { depth: i + 1, pc: handler.target, given: [handler.register] });
     if (done !== null) frame.registers[done] = former;
@@ -449,7 +449,7 @@ export function branchTail(end: End): Tail | null {
   const { frames } = end, frame = frames.at(-1);
   const instruction = frame?.code.instructions[frame.pc];
   invariant(frame && instruction?.op === "jumpIf", "Expected a jump");
-  const test = frame.registers[instruction.test], { condition } = instruction;
+  const test = frame.read(instruction.test), { condition } = instruction;
   invariant(test && (condition === "truthy" || condition === "falsy"), "Expected a value that may be true");
   const depth = frames.length, { endedLoops } = end.unit.program;
   const changing = endedLoops.has(instruction) ? leftLoop(frame.code, frame.pc)?.written : undefined;

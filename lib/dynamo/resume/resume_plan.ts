@@ -146,7 +146,7 @@ export function planResume(
         register,
         name: name(info?.cell ? `${wished}_cell` : wished),
       });
-      const value = frame.registers[register];
+      const value = frame.read(register);
       values.push(innermost && given.includes(register) ? null : value ?? null);
       if (!(innermost && given.includes(register)) && !value) return null;
     }

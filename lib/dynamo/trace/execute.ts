@@ -37,6 +37,7 @@ import {
   executeObjectRest,
   executeRegexp,
   executeSetSuper,
+  readOfArguments,
 } from "./execute_objects.ts";
 import { loadGlobal, storeGlobal } from "./globals.ts";
 import { propertyAtText } from "./changing_keys.ts";
@@ -169,6 +170,8 @@ export function execute(
       return step.set(instruction.dst, m.wrapper.known(strings, "template"));
     }
     case "getProp": {
+      const given = frame.later && readOfArguments(step, instruction);
+      if (given) return step.set(instruction.dst, given);
       if (instruction.key.kind === "register") {
         const held = step.get(instruction.object), key = step.get(instruction.key.register);
         const found = elementAtNumber(m, held, key) ?? propertyAtText(m, held, key);

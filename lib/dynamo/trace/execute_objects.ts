@@ -19,6 +19,7 @@ import { toKey } from "./coercion.ts";
 import { newRegexp } from "./builtins/patterns.ts";
 import { collect } from "./iteration.ts";
 import { addMember, copyProperties } from "./members.ts";
+import type { Frame, Interpreter } from "./interpreter.ts";
 import { findProperty, type Key } from "./objects.ts";
 import { assignThrough } from "./property_writes.ts";
 import { refuseChange, refuseOfPrimitive, refuseSuper } from "./engine_errors.ts";
@@ -35,9 +36,32 @@ const throwTypeError: object = (function (..._values: unknown[]): object {
   return Reflect.getOwnPropertyDescriptor(arguments, "callee")?.get ?? Function.prototype;
 })();
 
-/** The arguments object. */
-export function executeLoadArguments(step: Step, instruction: InstructionOf<"loadArguments">): void {
-  const { m, frame } = step;
+/**
+ * The arguments object, which most functions only ask for the number of arguments: it is made when it is used in
+ * another way, except in functions that may be suspended.
+ */
+export function executeLoadArguments(
+  step: Step,
+  { dst: register, mapped }: InstructionOf<"loadArguments">,
+): void {
+  const { m, frame } = step, make = () => argumentsObject(m, frame, mapped);
+  if (frame.code.generator || frame.code.async) return step.set(register, make());
+  frame.later = { register, make };
+  return step.next();
+}
+
+/** The number of arguments or one of them, read from an arguments object that has not been made. */
+export function readOfArguments(
+  { frame }: Step,
+  { object, key }: InstructionOf<"getProp">,
+): Value | undefined {
+  if (frame.later?.register !== object || frame.registers[object] !== undefined) return undefined;
+  if (key.kind === "name") return key.name === "length" ? constant(frame.args.length) : undefined;
+  const index = frame.read(key.register);
+  return index?.kind === "constant" && typeof index.value === "number" ? frame.args[index.value] : undefined;
+}
+
+function argumentsObject(m: Interpreter, frame: Frame, mapped: boolean): ObjectValue {
   const object = new ObjectValue(
     { kind: "plain" },
     builtinPrototype(m, Object.prototype, "Object"),
@@ -47,7 +71,7 @@ export function executeLoadArguments(step: Step, instruction: InstructionOf<"loa
   const hidden = { kind: "data", writable: true, enumerable: false, configurable: true } as const;
   frame.args.forEach((value, i) => object.slots.set(`${i}`, dataSlot(value)));
   object.slots.set("length", { value: constant(frame.args.length), ...hidden });
-  if (instruction.mapped) {
+  if (mapped) {
     invariant(frame.callee, "Expected a callee");
     object.slots.set("callee", { value: frame.callee, ...hidden });
   } else {
@@ -64,8 +88,8 @@ export function executeLoadArguments(step: Step, instruction: InstructionOf<"loa
     value: m.wrapper.known(Array.prototype.values, "Array.prototype.values"),
     ...hidden,
   });
-  object.arguments = instruction.mapped ? "mapped" : "unmapped";
-  return step.set(instruction.dst, object);
+  object.arguments = mapped ? "mapped" : "unmapped";
+  return object;
 }
 
 /** delete object[key] */

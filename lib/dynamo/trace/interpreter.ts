@@ -71,6 +71,16 @@ export class Frame {
     public completion: Completion,
   ) {}
 
+  /** The value of a register; undefined if nothing has been written to it. */
+  read(register: number): Value | undefined {
+    const { registers, later } = this, value = registers[register];
+    if (value !== undefined || later?.register !== register) return value;
+    this.later = null;
+    return registers[register] = later.make();
+  }
+
+  /** The arguments object that the code has put into a register, until it is used as a whole. */
+  later: { readonly register: number; readonly make: () => ObjectValue } | null = null;
   /** The iterator to which `yield*` delegates. */
   delegates: { readonly iterator: ObjectValue; readonly next: Value } | null = null;
   /** How the generator was resumed while `yield*` delegates. */

@@ -22,7 +22,7 @@ export function addMember(
   },
   then: () => void,
 ): void {
-  const value = frame.registers[member.register] ?? UNDEFINED;
+  const value = frame.read(member.register) ?? UNDEFINED;
   switch (member.kind) {
     case "spread":
       if (value.kind === "constant") {
@@ -61,7 +61,7 @@ export function addMember(
         then();
       };
       if (member.key.kind === "name") return put(member.key.name);
-      return toKey(m, frame.registers[member.key.register] ?? UNDEFINED, put);
+      return toKey(m, frame.read(member.key.register) ?? UNDEFINED, put);
     }
     default:
       return member satisfies never;

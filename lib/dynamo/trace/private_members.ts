@@ -67,7 +67,7 @@ function accessOf(m: Interpreter, frame: Frame, index: number, name: PrivateName
 }
 
 function receiverOf(frame: Frame, register: number): ObjectValue {
-  const object = frame.registers[register];
+  const object = frame.read(register);
   if (object?.kind === "tensor") return breakGraph("privateState", "of a tensor");
   if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
   refuseOpaque(object);
@@ -249,7 +249,7 @@ export function setPrivate(
 
 /** #name in object */
 export function hasPrivate(m: Interpreter, frame: Frame, instruction: InstructionOf<"hasPrivate">): void {
-  const object = frame.registers[instruction.object];
+  const object = frame.read(instruction.object);
   if (object?.kind === "tensor") return breakGraph("privateState", "of a tensor");
   if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
   if (inheritsAnew(object)) return breakGraph("privateState", "of a class that is created in each call");

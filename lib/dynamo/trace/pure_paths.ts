@@ -147,7 +147,7 @@ export class PurePaths {
     for (const register of meeting === endOf(code) ? [RESULT] : liveRegisters(code, meeting)) {
       const a = yes.registers.get(register), b = no.registers.get(register);
       if (!a && !b) continue;
-      const before = frame.registers[register];
+      const before = frame.read(register);
       written.registers.set(register, either(a ?? before, b ?? before));
     }
     for (const cell of new Set([...yes.cells.keys(), ...no.cells.keys()])) {
@@ -174,7 +174,7 @@ export class PurePaths {
   ): void {
     const { m } = this, { code } = frame, end = endOf(code);
     const get = (register: Register): Value =>
-      written.registers.get(register) ?? frame.registers[register] ?? refuse();
+      written.registers.get(register) ?? frame.read(register) ?? refuse();
     for (let at = from; at !== to;) {
       const instruction = code.instructions[at];
       if (!instruction || ++this.#steps > MOST_STEPS) return refuse();

@@ -2,7 +2,7 @@
  * The environment of executing an instruction: the machine, its context, and registers of the top frame. Invariant:
  * writing a result advances to the next instruction.
  */
-import { invariant } from "../../base/errors.ts";
+import { InternalError } from "../../base/errors.ts";
 import type { KeyOperand } from "../bytecode/instruction.ts";
 import { isObject } from "../variables/type_of.ts";
 import type { Value } from "../variables/value.ts";
@@ -25,9 +25,11 @@ export class Step {
 
   /** Returns the value of a register. */
   get(register: number): Value {
-    const { registers, code } = this.frame;
-    const value = registers[register];
-    invariant(value !== undefined, `Expected a value in register ${register} of ${code.name}`);
+    const { frame } = this, value = frame.registers[register] ?? frame.read(register);
+    // The message would be built at each read
+    if (value === undefined) {
+      throw new InternalError(`Expected a value in register ${register} of ${frame.code.name}`);
+    }
     refuseLaterObject(this.m, value);
     return value;
   }
