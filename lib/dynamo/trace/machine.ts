@@ -194,7 +194,10 @@ export class Machine implements Interpreter {
     while (this.#returned === null) {
       const frame = this.top;
       const instruction = frame.code.instructions[frame.pc];
-      invariant(instruction, `Expected an instruction at ${frame.pc} of ${frame.code.name}`);
+      // The message would be built for each instruction
+      if (!instruction) {
+        throw new InternalError(`Expected an instruction at ${frame.pc} of ${frame.code.name}`);
+      }
       const step = this.steps++;
       frame.waitingSince = step;
       if (isFollowed) logs.emit("dynamo", () => stepText(this.frames, step), "debug");

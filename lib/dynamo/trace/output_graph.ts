@@ -2,7 +2,7 @@
  * The graph under construction, with the guards and inputs that belong to it. Invariant: every placeholder can be
  * computed from sources before anything of the program has run.
  */
-import { invariant } from "../../base/errors.ts";
+import { InternalError, invariant } from "../../base/errors.ts";
 import { userPlace } from "../../graph/place.ts";
 import { callInstead, type TracedUpdate } from "../../graph/captured_module.ts";
 import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
@@ -218,13 +218,15 @@ export class OutputGraph {
   rememberSource(source: Source): void {
     const known = this.#sourceNames.get(source.name);
     if (!known) this.#sourceNames.set(source.name, source);
-    else invariant(isSamePlace(known, source), `Expected one place of the name ${source.name} but found two`);
+    else if (!isSamePlace(known, source)) {
+      throw new InternalError(`Expected one place of the name ${source.name} but found two`);
+    }
   }
 
   /** The source with this name. */
   sourceNamed(name: string): Source {
     const source = this.#sourceNames.get(name);
-    invariant(source, `Expected a source of this trace but found ${name}`);
+    if (!source) throw new InternalError(`Expected a source of this trace but found ${name}`);
     return source;
   }
 

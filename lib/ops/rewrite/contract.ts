@@ -84,7 +84,7 @@ export class GraphContract {
         "Expected the same inputs",
       );
       inputs.forEach((node, k) => {
-        invariant(node.meta.value === this.#inputMetas[k], `Expected the input ${node.name} as it was`);
+        if (node.meta.value !== this.#inputMetas[k]) broken(`Expected the input ${node.name} as it was`);
       });
       for (const node of graph.nodes) if (node.op !== "placeholder" && node.op !== "output") this.#call(node);
       this.#results();
@@ -100,20 +100,22 @@ export class GraphContract {
   }
 
   #call(node: Node): void {
-    invariant(node.op === "call_function", `Expected calls of ops but found the ${node.op} ${node.name}`);
+    if (node.op !== "call_function") {
+      broken(`Expected calls of ops but found the ${node.op} ${node.name}`);
+    }
     const known = this.#verified.get(node);
     if (known && isStampOf(node, known)) return;
-    invariant(
-      node.target === "viewAsReal" || node.meta.region !== undefined || node.target === "getitem" ||
-        !node.inputs().values().some(isComplexNode),
-      `Expected ops on the parts of complex numbers but found ${node.target} of them at ${node.name}`,
-    );
+    const takesWhole = node.target === "viewAsReal" || node.meta.region !== undefined ||
+      node.target === "getitem";
+    if (!takesWhole && node.inputs().values().some(isComplexNode)) {
+      broken(`Expected ops on the parts of complex numbers but found ${node.target} of them at ${node.name}`);
+    }
     const inferred = inferredMetas(node);
     const { value } = node.meta;
     const fits = value.kind === "tensor"
       ? inferred.length === 1 && sameMeta(value.tensor, inferred[0])
       : value.kind === "tensors" && value.tensors.every((each, k) => sameMeta(each, inferred[k]));
-    invariant(fits, `Expected the metadata that ${node.target} infers at ${node.name}`);
+    if (!fits) broken(`Expected the metadata that ${node.target} infers at ${node.name}`);
     this.#verified.set(node, stampOf(node));
   }
 
@@ -130,17 +132,23 @@ export class GraphContract {
       const found = output instanceof Node ? tensorMetaOf(output) : null;
       const same = found === promised ||
         (found && sameMeta(index < laidOut ? found : { ...found, strides: promised.strides }, promised));
-      invariant(same, `Expected output ${index} in the shape, strides and type that were promised`);
+      if (!same) broken(`Expected output ${index} in the shape, strides and type that were promised`);
       if (!(output instanceof Node) || index >= ownResults) return;
       const root = memoryRoot(output), other = owners.get(root);
-      invariant(root.op !== "placeholder", `Expected memory of its own at output ${index} but found ${root}`);
-      invariant(
-        other === undefined,
-        `Expected memory of its own at output ${index} but found output ${other}`,
-      );
+      if (root.op === "placeholder") {
+        broken(`Expected memory of its own at output ${index} but found ${root}`);
+      }
+      if (other !== undefined) {
+        broken(`Expected memory of its own at output ${index} but found output ${other}`);
+      }
       owners.set(root, index);
     });
   }
+}
+
+/** Throws an InternalError about a pass. Every node is verified, so messages are built only for errors. */
+function broken(message: string): never {
+  throw new InternalError(message);
 }
 
 /** Returns the number of elements exchanged with other processes, by collective op. */

@@ -2,7 +2,7 @@
  * Inferred metadata of calls in functional graphs. Invariant: inference here adds no guard that tracing has not
  * recorded.
  */
-import { invariant } from "../../base/errors.ts";
+import { InternalError, invariant } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { isList, Node, type Region } from "../../graph/node.ts";
 import { RANDOM_KEYS } from "../../graph/signature.ts";
@@ -31,17 +31,19 @@ export function inferredMetas(node: Node): readonly TensorMeta[] {
   // Collective ops infer their own metadata, which the node already has
   if (node.meta.begins && node.meta.value.kind === "tensors") return node.meta.value.tensors;
   const target = findTarget(node.target);
-  invariant(target && !target.inplace, `Expected a pure op but found ${node.target} at ${node.name}`);
+  // Every node is verified, so messages are built only for errors
+  if (!target || target.inplace) {
+    throw new InternalError(`Expected a pure op but found ${node.target} at ${node.name}`);
+  }
   const { definition } = target;
   const { kind } = definition.implementation;
-  invariant(
-    kind === "lower" || kind === "view" || kind === "random",
-    `Expected an op that can be lowered but found the ${kind} op ${node.target}`,
-  );
-  invariant(
-    Object.keys(node.kwargs).every((name) => name === RANDOM_KEYS || Object.hasOwn(definition.params, name)),
-    `Expected parameters of ${definition.name} at ${node.name}`,
-  );
+  if (kind !== "lower" && kind !== "view" && kind !== "random") {
+    throw new InternalError(`Expected an op that can be lowered but found the ${kind} op ${node.target}`);
+  }
+  const names = Object.keys(node.kwargs);
+  if (!names.every((name) => name === RANDOM_KEYS || Object.hasOwn(definition.params, name))) {
+    throw new InternalError(`Expected parameters of ${definition.name} at ${node.name}`);
+  }
   const args = argumentsOfNode(node, definition, graphValueOf, isGraphValue);
   const metas: TensorMeta | readonly TensorMeta[] = definition.infer(mapArguments(args, ({ meta }) => meta));
   return [metas].flat();
