@@ -1,5 +1,5 @@
 /**
- * What has been made of kernels that run by the same blocks, such as their code. Invariant: kernels that differ only in
+ * Remembers results for kernels that run by the same blocks, such as their code. Invariant: kernels that differ only in
  * their buffers, as those of equal layers, share one result; their buffers correspond one to one and have equal types.
  */
 import { InternalError } from "../base/errors.ts";
