@@ -13,7 +13,8 @@ import { copiedKernel } from "../lib/loops/moved_kernel.ts";
 import { storedBuffers, usesOf } from "../lib/loops/uses.ts";
 import { add, type Dim, symbol } from "../lib/sym/expr.ts";
 import { nativeTarget } from "../backends/cpu/native_target.ts";
-import { printBlocks, PrintedBlocks } from "../backends/cpu/print/blocks.ts";
+import { printBlocks } from "../backends/cpu/print/blocks.ts";
+import { KnownBlocks } from "../lib/loops/known_blocks.ts";
 import { ScalarFunctions } from "../backends/cpu/print/functions.ts";
 import type { KernelContext } from "../backends/cpu/print/kernel.ts";
 import { compiled, type HostTensor, runCompiled, sample, traced } from "./support/graph_programs.ts";
@@ -429,10 +430,19 @@ Deno.test("row blocks: kernels that differ only in their buffers are printed onc
         own.map((buffer) => ({ ...buffer, dtype: "float64" })),
       ];
       for (const [at, others] of kinds.entries()) {
-        const printed = new PrintedBlocks(), context = contextOf([...own, ...others]);
+        const printed = new KnownBlocks<ReturnType<typeof printBlocks>>(),
+          context = contextOf([...own, ...others]);
         let count = 0;
-        const print = (...[kernels, blocks]: Parameters<typeof printBlocks>) =>
-          printed.of(kernels, blocks, context, () => (count++, printBlocks(kernels, blocks, context)));
+        const print = (...[kernels, blocks]: Parameters<typeof printBlocks>) => {
+          const make = () => (count++, printBlocks(kernels, blocks, context));
+          const { made, place } = printed.of(kernels, blocks, { buffers: context.buffers, make });
+          return {
+            ...made,
+            buffers: made.buffers.map(place),
+            far: made.far.map(place),
+            work: blocks.work,
+          };
+        };
         print(group, blocks, context);
         assertEquals(print(copies, copied, context), printBlocks(copies, copied, context));
         const hasLocal = group.some((kernel) =>
