@@ -213,8 +213,6 @@ function broken(message: string): never {
 /** A list of nodes that ends in one output node. */
 export class Graph {
   #nodes: Node[] = [];
-  /** The inputs, once they have been asked for; null after a change of them. */
-  #inputs: readonly Node[] | null = null;
   readonly #names = new NodeNames();
   /** The node before which new ones are inserted; null: at the end. */
   #place: Node | null = null;
@@ -226,7 +224,7 @@ export class Graph {
 
   /** The inputs, in order. */
   get placeholders(): readonly Node[] {
-    return this.#inputs ??= this.#nodes.filter((n) => n.op === "placeholder");
+    return this.#nodes.filter((n) => n.op === "placeholder");
   }
 
   /** The output node. Throws if there is none yet. */
@@ -255,7 +253,6 @@ export class Graph {
     const meta: NodeMeta = { ...options.meta, value, stack };
     const name = this.#names.unique(options.name ?? target);
     const node = new Node(this, name, op, target, options.args ?? [], options.kwargs ?? {}, meta);
-    if (op === "placeholder") this.#inputs = null;
     const before = options.before ?? this.#place;
     const at = before ? this.#indexOf(before) : this.#nodes.length;
     if (at === this.#nodes.length) this.#nodes.push(node);
@@ -341,7 +338,6 @@ export class Graph {
     node.args = [];
     node.kwargs = {};
     this.#nodes = this.#nodes.filter((n) => n !== node);
-    this.#inputs = null;
   }
 
   /** Moves every node after its inputs and otherwise preserves the order. Throws DynError for a cycle. */
@@ -357,7 +353,6 @@ export class Graph {
     for (const node of this.#nodes) if (node.op === "placeholder") placed.add(node);
     for (const node of this.#nodes) place(node);
     this.#nodes = [...placed];
-    this.#inputs = null;
   }
 
   /** Removes nodes whose values are unused, except inputs, the output and nodes for which `keep` is true. */
