@@ -410,6 +410,7 @@ import "./backends/wasm/gemm.ts";
 import "./backends/wasm/sort.ts";
 import "./backends/wasm/library.ts";
 import "./backends/wasm/run_form.ts";
+import "./lib/loops/known_blocks.ts";
 import "./backends/wasm/lanes.ts";
 import "./backends/wasm/addresses.ts";
 import "./backends/wasm/casts.ts";
