@@ -10,6 +10,12 @@
  * expected. None of the classes derives from another, only from `Error`.
  */
 
+import { apart, apply, defineOwn, preferringOwnBuiltins } from "./own_builtins.ts";
+
+// As they were when dyn loaded: errors are made while the program's replacements are in place
+const { defineProperty, getOwnPropertyDescriptor, set } = Reflect, { has, add } = WeakSet.prototype;
+const OwnError = Error, { captureStackTrace } = Error;
+
 /** The user's call breaks a documented rule. Its stack begins at the line of the program that made the call. */
 export class DynError extends Error {
   /** The name of the class. */
@@ -229,8 +235,8 @@ export function passErrorsThroughImports(): void {
  * frozen `Error`.
  */
 export function setTraceLimit(frames: number): number {
-  const { stackTraceLimit } = Error;
-  Reflect.set(Error, "stackTraceLimit", frames);
+  const { stackTraceLimit } = OwnError;
+  set(OwnError, "stackTraceLimit", frames);
   return stackTraceLimit;
 }
 
@@ -239,37 +245,41 @@ export function setTraceLimit(frames: number): number {
  * are no others. The text is made when it is read: many errors never are.
  */
 export function traceProgram(error: Error, { ownFrames = false } = {}): void {
-  const framesHere = traceHere();
-  const native = Object.getOwnPropertyDescriptor(error, "stack")?.get;
+  const stackHere = traceHere(traceProgram);
+  const native = getOwnPropertyDescriptor(error, "stack")?.get;
   showStack(error, () => {
-    if (passesImports && native) Reflect.apply(native, error, []);
-    const shown = shownFrames(framesHere(), ownFrames || showsOwnFrames());
-    return [`${error.name}: ${error.message}`, ...shown].join("\n");
+    if (passesImports && native) apply(native, error, []);
+    const stack = stackHere();
+    return preferringOwnBuiltins(() => {
+      const shown = shownFrames(framesIn(stack), ownFrames || showsOwnFrames());
+      return [`${error.name}: ${error.message}`, ...shown].join("\n");
+    });
   });
 }
 
-/** Captures the stack; its frames become text when the returned function is called. */
-function traceHere(): () => readonly string[] {
-  const trace: { stack?: string } = {};
+/** Captures the stack of the caller of a function; it becomes text when the returned function is called. */
+function traceHere(called: (...args: never[]) => unknown): () => unknown {
+  const trace: { stack?: unknown } = {};
   const limit = setTraceLimit(DEEPEST_TRACE);
   try {
-    Error.captureStackTrace(trace);
+    captureStackTrace(trace, called);
   } finally {
     setTraceLimit(limit);
   }
-  return () => trace.stack?.split("\n").slice(1) ?? [];
+  return () => trace.stack;
+}
+
+/** The frames of a stack without a message; none if the program represents stacks by anything but text. */
+function framesIn(stack: unknown): readonly string[] {
+  return typeof stack === "string" ? stack.split("\n").slice(1) : [];
 }
 
 /** Makes `stack` what a function returns, as long as the program does not assign it. Does nothing to frozen errors. */
 function showStack(error: Error, get: () => unknown): void {
-  Reflect.defineProperty(error, "stack", {
-    configurable: true,
-    enumerable: false,
-    get,
-    set: (value: unknown) => {
-      Object.defineProperty(error, "stack", { configurable: true, enumerable: false, writable: true, value });
-    },
-  });
+  const set = (value: unknown) => {
+    defineOwn(error, "stack", { configurable: true, enumerable: false, writable: true, value });
+  };
+  defineProperty(error, "stack", apart({ configurable: true, enumerable: false, get, set }));
 }
 
 const placedErrors = new WeakSet<Error>();
@@ -280,26 +290,31 @@ const placedErrors = new WeakSet<Error>();
  * very function that the program has called.
  */
 export function traceCallers(thrown: unknown): void {
-  if (!(thrown instanceof Error) || thrown instanceof DynError || placedErrors.has(thrown)) return;
-  const native = Reflect.getOwnPropertyDescriptor(thrown, "stack")?.get;
+  if (!(thrown instanceof OwnError) || thrown instanceof DynError || apply(has, placedErrors, [thrown])) {
+    return;
+  }
+  const native = getOwnPropertyDescriptor(thrown, "stack")?.get;
   if (!native) return;
-  placedErrors.add(thrown);
-  const framesHere = traceHere(), { stackTraceLimit } = Error;
+  apply(add, placedErrors, [thrown]);
+  const stackHere = traceHere(traceCallers), { stackTraceLimit } = OwnError;
   showStack(thrown, () => {
-    const stack: unknown = Reflect.apply(native, thrown, []);
-    if (typeof stack !== "string") return stack;
-    const lines = stack.split("\n"), first = lines.findIndex((line, n) => n > 0 && /^\s+at /.test(line));
-    const inside = lines.slice(first < 0 ? lines.length : first);
-    if (!inside.some(isOwnFrame)) return stack;
-    // Behind those of traceHere, of traceCallers and of the function that was called
-    const callers = framesHere().slice(3);
-    // The last of the error's frames may be some of the callers'
-    const common = inside.findIndex((_, n) => inside.slice(n).every((line, k) => line === callers[k]));
-    const all = [...common < 0 ? inside : inside.slice(0, common), ...callers];
-    return [...lines.slice(0, first), ...shownFrames(all, showsOwnFrames()).slice(0, stackTraceLimit)].join(
-      "\n",
-    );
+    const stack: unknown = apply(native, thrown, []), here = stackHere();
+    return preferringOwnBuiltins(() => withCallers(stack, framesIn(here), stackTraceLimit));
   });
+}
+
+/** The stack of an error with the frames behind the first of others, if it shows any of dyn's. */
+function withCallers(stack: unknown, here: readonly string[], limit: number): unknown {
+  if (typeof stack !== "string") return stack;
+  const lines = stack.split("\n"), first = lines.findIndex((line, n) => n > 0 && /^\s+at /.test(line));
+  const inside = lines.slice(first < 0 ? lines.length : first);
+  if (!inside.some(isOwnFrame)) return stack;
+  // The first is that of the function that was called
+  const callers = here.slice(1);
+  // The last of the error's frames may be some of the callers'
+  const common = inside.findIndex((_, n) => inside.slice(n).every((line, k) => line === callers[k]));
+  const all = [...common < 0 ? inside : inside.slice(0, common), ...callers];
+  return [...lines.slice(0, first), ...shownFrames(all, showsOwnFrames()).slice(0, limit)].join("\n");
 }
 
 /** Returns the program's frames, then dyn's own if they are requested or the only ones. */
@@ -325,7 +340,7 @@ export function placeLike<E extends Error>(error: E, place: Error): E {
 const BUILTIN = /\((?:<anonymous>|native|index \d+)\)$/;
 
 /** Frames that create errors, which say nothing about the place. */
-const CONSTRUCTORS = /\bat (?:traceProgram|new \w+) \(\S*\/lib\/base\/errors\.ts/;
+const CONSTRUCTORS = /\bat new \w+ \(\S*\/lib\/base\/errors\.ts/;
 
 /**
  * The text of an error with the user's frames first. Frames of dyn follow only when `verbose` is set (as
