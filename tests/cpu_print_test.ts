@@ -17,23 +17,34 @@ import {
 } from "../lib/base/dtype.ts";
 import type { Body, Lowered, Operand } from "../lib/loops/body.ts";
 import type { Program } from "../lib/loops/ir.ts";
-import { axesOf, wrapLoops } from "../lib/loops/nest.ts";
+import { axesOf, symbolsOf, wrapLoops } from "../lib/loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, ValueIds } from "../lib/loops/record.ts";
 import { contiguousStrides } from "../lib/graph/meta.ts";
-import { add, type Decider, type Dim, mul, symbol } from "../lib/sym/expr.ts";
+import {
+  add,
+  type Decider,
+  type Dim,
+  evaluate,
+  floorDiv,
+  freeSymbols,
+  mod,
+  mul,
+  symbol,
+} from "../lib/sym/expr.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
 import { definitionOf } from "../lib/loops/math/table.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
 import { generate } from "../lib/codegen/generate.ts";
 import { nativeTarget } from "../backends/cpu/native_target.ts";
 import { printProgram } from "../backends/cpu/print/program.ts";
+import { printIndex } from "../backends/cpu/print/types.ts";
 import { compileNative, isFar } from "../backends/cpu/native_program.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { MemoryPool } from "../backends/cpu/memory_pool.ts";
 import { interpret } from "./reference/interpret.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
-import { sampleBySeed } from "./support/sampling.ts";
+import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
 import { singleOp, type TestOperand } from "./support/single_op.ts";
 import { floatsOf } from "./support/host_floats.ts";
 
@@ -712,6 +723,38 @@ test("sizes known only in the call, in kernels, arenas and library calls", () =>
       );
     }
   }
+});
+
+Deno.test("cpu: positions that lanes divide are those of each lane, though the first one divides for all of them", () => {
+  const random = randomNumbers(testSeed()), below = (n: number) => Math.floor(random() * n);
+  const [i, j, k] = symbolsOf(axesOf([1 << 20, 64, 9])), [lane] = freeSymbols(i ?? 0);
+  assert(i !== undefined && j !== undefined && k !== undefined && lane);
+  const factor = () => [16, 48, 1024, 1, 24][below(5)] ?? 1;
+  /** A sum of the lane, most often as it is, and of multiples of others. */
+  const dividend = (): Dim => {
+    const own = mul(below(6) > 0 ? 1 : factor(), i), others = add(mul(factor(), j), mul(factor(), k));
+    const inside = below(4) === 0 ? mul(factor(), floorDiv(i, factor())) : 0;
+    return add(add(own, below(3) > 0 ? others : 0), add(inside, below(3) === 0 ? factor() - 1024 : 0));
+  };
+  const divided = (): Dim => (below(2) > 0 ? floorDiv : mod)(dividend(), factor());
+  const names = new Map([i, j, k].map((symbol, at) => [symbol, "ijk"[at] ?? ""]));
+  const big = (value: number) => BigInt(value), floored = (a: bigint, b: bigint) => (a - (a % b + b) % b) / b;
+  let first = 0;
+  for (let left = 400; left > 0; left--) {
+    const d = add(mul(factor(), divided()), below(2) > 0 ? mul(factor(), divided()) : i);
+    const text = printIndex(d, (s) => names.get(s) ?? "", { axis: lane, first: "b", lane: "l" });
+    if (/\bb\b/.test(text)) first++;
+    const inJs = text.replace(/\((?:long|unsigned)\) ?/g, "").replace(/\b(\d+)[uL]?\b/g, "$1n");
+    const run = new Function("i", "j", "k", "b", "l", "index_div", "index_mod", `return ${inJs};`);
+    const b = 16 * below(60_000), others = [below(64), below(9)];
+    for (let l = 0; l < 16; l++) {
+      const at = [b + l, ...others, b, l].map(big);
+      const got = run(...at, floored, (a: bigint, n: bigint) => a - floored(a, n) * n);
+      const values = new Map([[i, b + l], [j, others[0] ?? 0], [k, others[1] ?? 0]]);
+      assertEquals(Number(got), evaluate(d, (s) => values.get(s) ?? 0), `${text} at ${at}`);
+    }
+  }
+  assert(first > 40, `${first} of 400`);
 });
 
 // Each has a file of C++ compiled, which takes longer than the comparison

@@ -97,7 +97,7 @@ function streamed(nest: StatementPrinter, { body, axis: { size } }: Loop, { i, f
 
 function groups(
   nest: StatementPrinter,
-  { body, reductions, axis: { size } }: Loop,
+  { body, reductions, axis: { size, symbol } }: Loop,
   { i, from, to }: Counter,
 ): void {
   const { out } = nest, b = `b${nest.unique()}`;
@@ -106,7 +106,8 @@ function groups(
     out.line('_Pragma("GCC ivdep") _Pragma("GCC unroll 1")');
     out.block(`for (long l = 0; l < ${count}; l++) {`, () => {
       out.line(`const long ${i} = ${b} + l;`);
-      nest.statements(body);
+      if (from === "0") nest.inGroup({ axis: symbol, first: b, lane: "l" }, body);
+      else nest.statements(body);
       for (const { id, op, dtype, value } of reductions) {
         if (isPosition(op)) throw new InternalError(`Expected a fold but found ${op} in lanes`);
         const total = `v${id}_lanes[l]`;

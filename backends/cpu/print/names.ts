@@ -7,6 +7,7 @@ import type { BufferId, Loop, Statement, ValueId } from "../../../lib/loops/ir.t
 import type { Sym } from "../../../lib/sym/expr.ts";
 import type { Routine } from "../runtime_library.ts";
 import type { Need } from "./scalar.ts";
+import type { Group } from "./types.ts";
 
 /** The part [from, to) of a loop that is printed, as C++ expressions. */
 export interface Range {
@@ -48,6 +49,8 @@ export interface StatementPrinter {
   readonly out: TextWriter;
   readonly names: KernelNames;
   statements(body: readonly Statement[]): void;
+  /** Prints statements for a lane of a group. */
+  inGroup(group: Group, body: readonly Statement[]): void;
   /** The text of a value that was printed. */
   value(id: ValueId): string;
   /** A counter variable for an axis, declared by the caller. */

@@ -34,7 +34,7 @@ import { isCalled } from "./functions.ts";
 import { closeLanes, openLanes, printLanes } from "./lanes.ts";
 import type { Access, Element, KernelNames, Range, StatementPrinter, Store } from "./names.ts";
 import { castExpression, scalarExpression } from "./scalar.ts";
-import { literal, MEMORY_TYPE, memoryType, printIndex, VALUE_TYPE } from "./types.ts";
+import { type Group, literal, MEMORY_TYPE, memoryType, printIndex, VALUE_TYPE } from "./types.ts";
 
 interface Printed {
   readonly text: string;
@@ -69,6 +69,8 @@ export class NestPrinter implements StatementPrinter {
   #places = false;
   /** Redirected stores, by statement. */
   #targets: ReadonlyMap<Statement, string> | undefined;
+  /** The group of lanes that is being printed. */
+  #group: Group | undefined;
   /** Names of the steps of the lanes that are being printed. */
   #steps: { readonly lane: Sym; readonly steps: ReadonlyMap<number, string> } | undefined;
 
@@ -125,7 +127,14 @@ export class NestPrinter implements StatementPrinter {
 
   /** An index or size expression. */
   index(d: Dim): string {
-    return printIndex(d, (symbol) => this.#symbol(symbol));
+    return printIndex(d, (symbol) => this.#symbol(symbol), this.#group);
+  }
+
+  /** Prints statements for a lane of a group. */
+  inGroup(group: Group, body: readonly Statement[]): void {
+    this.#group = group;
+    this.statements(body);
+    this.#group = undefined;
   }
 
   /** A counter variable for an axis, declared by the caller. */

@@ -4,7 +4,8 @@
  * does not overflow (-fwrapv would let it, and makes GCC 12 mix up groups of masked loads).
  */
 import { type DType, realOnly, type RealType, type ValueType } from "../../../lib/base/dtype.ts";
-import { boundsOf, type Dim, type Sym } from "../../../lib/sym/expr.ts";
+import { LANES } from "../../../lib/loops/reductions.ts";
+import { boundsOf, type Dim, freeSymbols, type Sym } from "../../../lib/sym/expr.ts";
 
 /** The type of a value in a register. */
 export const VALUE_TYPE: Readonly<Record<ValueType, string>> = {
@@ -83,14 +84,25 @@ function floating(value: number, suffix: "f" | ""): string {
 /** Returns the name of an index symbol: a counter, a size, or a value of the kernel as `long`. */
 export type NameOf = (symbol: Sym) => string;
 
-/** An index expression. */
-export function printIndex(d: Dim, nameOf: NameOf): string {
+/** Lanes that run together: `LANES` positions of an axis from a multiple of `LANES` on, and the number of one of them. */
+export interface Group {
+  readonly axis: Sym;
+  readonly first: string;
+  readonly lane: string;
+}
+
+/**
+ * An index expression. In a group of lanes, divisions by multiples of `LANES` are those of the first lane where the
+ * quotient is that of all of them, so that what is read there is read once.
+ */
+export function printIndex(d: Dim, nameOf: NameOf, group?: Group): string {
   if (typeof d === "number") return `${d}${Math.abs(d) >= 2 ** 31 ? "L" : ""}`;
   const { node } = d;
-  const inner = (x: Dim): string => {
-    const text = printIndex(x, nameOf);
+  const innerBy = (nameOf: NameOf, group?: Group) => (x: Dim): string => {
+    const text = printIndex(x, nameOf, group);
     return typeof x === "number" ? negative(text) : x.node.kind === "symbol" ? text : `(${text})`;
   };
+  const inner = innerBy(nameOf, group);
   switch (node.kind) {
     case "symbol":
       return nameOf(d);
@@ -108,8 +120,13 @@ export function printIndex(d: Dim, nameOf: NameOf): string {
     case "product":
       return node.factors.map(inner).join(" * ");
     case "floorDiv":
-    case "mod":
-      return division(node.kind, [node.left, node.right], inner);
+    case "mod": {
+      const operands = [node.left, node.right] as const;
+      if (!group || !isOneQuotient(operands, group.axis)) return division(node.kind, operands, inner);
+      const first = (symbol: Sym) => symbol === group.axis ? group.first : nameOf(symbol);
+      const text = division(node.kind, operands, innerBy(first));
+      return node.kind === "floorDiv" ? text : `${text} + ${group.lane}`;
+    }
     case "min":
     case "max": {
       const a = inner(node.left), b = inner(node.right);
@@ -118,6 +135,19 @@ export function printIndex(d: Dim, nameOf: NameOf): string {
     default:
       return node satisfies never;
   }
+}
+
+/** Returns whether the quotient is the same for all lanes of a group: all but the axis are multiples of `LANES`. */
+function isOneQuotient([left, right]: readonly [Dim, Dim], axis: Sym): boolean {
+  const divides = (n: number) => n % LANES === 0;
+  if (typeof left === "number" || typeof right !== "number" || !divides(right)) return false;
+  if (left === axis) return true;
+  const { node } = left;
+  if (node.kind !== "sum" || !divides(node.constant)) return false;
+  return node.terms.some(({ term, coefficient }) => term === axis && coefficient === 1) &&
+    node.terms.every(({ term, coefficient }) =>
+      term === axis || divides(coefficient) && !freeSymbols(term).has(axis)
+    );
 }
 
 /** Non-negative 32-bit dividends use unsigned division, which vectorises; others are rounded towards −∞ explicitly. */
