@@ -35,6 +35,11 @@ export const sizeOfMap: (map: ReadonlyMap<unknown, unknown>) => number = sizeGet
 export const sizeOfSet: (set: ReadonlySet<unknown>) => number = sizeGetter(Set.prototype);
 const { isMap, isSet } = types;
 
+/** The value of a key of a map. */
+export function valueFor<K, V>(map: ReadonlyMap<K, V>, key: K): V | undefined {
+  return apply(getValue, map, [key]);
+}
+
 /** The value of a key; undefined if there is none, or if the value is not a Map. */
 export function valueAtKey(map: unknown, key: unknown): unknown {
   return isMap(map) ? apply(getValue, map, [key]) : undefined;
@@ -76,6 +81,13 @@ const ofWeakMaps = methods(WeakMap.prototype, ["get", "set", "has", "delete"]);
 /** Creates a WeakMap with methods of its own. */
 export function ownWeakMap<K extends WeakKey, V>(): WeakMap<K, V> {
   return defineProperties(new WeakMap<K, V>(), ofWeakMaps);
+}
+
+const ofMaps = methods(Map.prototype, ["get", "set", "has", "delete"]);
+
+/** Creates a Map with methods of its own for single entries. */
+export function ownMap<K, V>(): Map<K, V> {
+  return defineProperties(new Map<K, V>(), ofMaps);
 }
 
 const ofSets = methods(Set.prototype, ["add", "has"]);

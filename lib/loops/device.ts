@@ -4,6 +4,7 @@
  * issued; reading memory waits for what was issued before.
  */
 import { optionsOf } from "../base/checked_input.ts";
+import { ownMap, valuesOf } from "../base/collections.ts";
 import { DynError } from "../base/errors.ts";
 import type { DType } from "../base/dtype.ts";
 import type { Plain } from "../base/recording.ts";
@@ -260,7 +261,7 @@ export interface Device {
   synchronize(): void;
 }
 
-const devices = new Map<DeviceName, Device>();
+const devices = ownMap<DeviceName, Device>();
 let replacements = 0;
 
 /** Registers a device by its name; the last one registered wins. */
@@ -279,7 +280,7 @@ export function deviceReplacements(): number {
 
 /** Waits until all work issued on any device is done. */
 export function synchronizeDevices(): void {
-  for (const device of devices.values()) device.synchronize();
+  for (const device of valuesOf(devices)) device.synchronize();
 }
 
 /** Returns the device of this name, or undefined if it is not initialised. */

@@ -101,6 +101,18 @@ Deno.test("builtins that record their calls record those of the program and none
   }
 });
 
+Deno.test("builtins that record their calls record none of what calls of local classes and closures look up", async () => {
+  const body =
+    "class A { #v = n; static s = k; get v() { return this.#v; } inc() { this.#v += A.s; return this; } } " +
+    "class B extends A { inc() { super.inc(); return super.inc(); } } const b = new B(); b.inc(); opaque(n); log.push(b.inc().v, b instanceof A); " +
+    "const make = (from) => { let c = from; class L { get() { return c++; } } return new L(); }; const l = make(n); l.get(); opaque(n); " +
+    "t0 = t0.add(l.get()); const l2 = make(k); opaque(n); const deep = (d) => d ? deep(d - 1) + l2.get() : 0; log.push(deep(3), l.get()); " +
+    "{ const f = new Float32Array([1, n]); opaque(n); t1 = t1.mul(f[1]); }";
+  for (const replaced of REPLACEABLE.filter((name) => /^(Map|WeakMap|Set|Symbol)\b/.test(name))) {
+    assertEquals(await check(recording(replaced, body, false), "eager"), null, replaced);
+  }
+});
+
 Deno.test("builtins that record their calls record none of the pieces of async functions and generators", async () => {
   const body =
     "for await (const v of agen(n)) { log.push(v); t0 = t0.add(v); opaque(v); if (v > n) break; } " +

@@ -31,7 +31,7 @@ export function checked(
     compileCheck(guards, {
       sourceNamed,
       hasCode: (fn, code) => withRuntimeBuiltins(() => tracedCodeOf(fn) === code),
-      readCaptured: (fn, index) => withRuntimeBuiltins(() => readCaptured(fn, index)),
+      readCaptured,
       cellOfBox,
       cellOf,
     }));
@@ -49,9 +49,11 @@ export function tracedCodeOf(fn: unknown): CodeObject | null {
 /** The content of a captured variable of a function. */
 export function readCaptured(fn: unknown, index: number): unknown {
   if (typeof fn !== "function") throw new TypeError("Expected a function");
-  const info = infoOf(fn);
-  if (info.kind !== "function") throw new TypeError("Expected a function with accessible variables");
-  const found = info.binding(index);
+  const found = withRuntimeBuiltins(() => {
+    const info = infoOf(fn);
+    if (info.kind !== "function") throw new TypeError("Expected a function with accessible variables");
+    return info.binding(index);
+  });
   if (found.kind === "value") return found.value;
   if (found.kind === "cell") return found.cell.get();
   throw new TypeError("Expected a variable");

@@ -4,15 +4,17 @@
  * global object.
  */
 
+const { get, set } = Reflect;
+
 /** One such property. */
 export class GlobalSlot {
-  readonly #key: symbol;
-  /** The property as an expression, which may be assigned. */
+  readonly #key: string;
+  /** The property as an expression, which may be assigned and calls nothing that the program could replace. */
   readonly text: string;
 
   constructor(name: string) {
-    this.#key = Symbol.for(name);
-    this.text = `globalThis[Symbol.for(${JSON.stringify(name)})]`;
+    this.#key = name;
+    this.text = `globalThis[${JSON.stringify(name)}]`;
     // Another copy of dyn in this process has it, too
     if (Object.hasOwn(globalThis, this.#key)) return;
     let value: unknown;
@@ -25,10 +27,10 @@ export class GlobalSlot {
   }
 
   get value(): unknown {
-    return Reflect.get(globalThis, this.#key);
+    return get(globalThis, this.#key);
   }
 
   set value(value: unknown) {
-    Reflect.set(globalThis, this.#key, value);
+    set(globalThis, this.#key, value);
   }
 }

@@ -6,6 +6,7 @@
  * A breakpoint is set at the function's first statement. Its condition exposes the value and is false, so V8 continues
  * immediately. All closures of the same code reach it, so the caller must determine which closure the values belong to.
  */
+import { ownMap, sizeOfMap } from "../../base/collections.ts";
 import { defineOwn, preferringOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Accessors } from "./cells.ts";
 import { GlobalSlot } from "./global_slot.ts";
@@ -27,7 +28,7 @@ const MOST_CALLS = 64;
 const handOutSlot = new GlobalSlot("dyn.handOut");
 
 /** Open watches, of this run and of enclosing ones, and functions that remove their breakpoints. */
-const open = new Map<number, { readonly watch: CallWatch; readonly cut: () => void }>();
+const open = ownMap<number, { readonly watch: CallWatch; readonly cut: () => void }>();
 let nextWatch = 0;
 
 /** Collects the values until the returned function is called; collects none if the inspector cannot be used. */
@@ -59,7 +60,7 @@ export function watchCalls(inspector: Inspector, watch: CallWatch): () => void {
 
 function closeWatch(id: number): void {
   open.delete(id);
-  if (open.size === 0) handOutSlot.value = undefined;
+  if (sizeOfMap(open) === 0) handOutSlot.value = undefined;
 }
 
 /** The condition of every breakpoint: false, so that nothing pauses. */

@@ -3,7 +3,15 @@
  * that `isProxy` rules out beforehand.
  */
 import { types } from "node:util";
-import { keysOf, membersOf, ownSet, sizeOfMap, sizeOfSet, valuesOf } from "../../base/collections.ts";
+import {
+  keysOf,
+  membersOf,
+  ownSet,
+  sizeOfMap,
+  sizeOfSet,
+  valueFor,
+  valuesOf,
+} from "../../base/collections.ts";
 import { getDefaultDtype } from "../../base/dtype.ts";
 import { sameList } from "../../base/lists.ts";
 import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
@@ -199,7 +207,8 @@ export function ambientIs(expected: AmbientState): boolean {
 export function isLeaf({ gradFn, state }: Tensor, { before, after }: LeafHooks): boolean {
   if (gradFn !== null) return false;
   const accumulator = state?.accumulator;
-  return listsHooks(accumulator?.hooks.get(0), before) && listsHooks(accumulator?.after, after);
+  return listsHooks(accumulator && valueFor(accumulator.hooks, 0), before) &&
+    listsHooks(accumulator?.after, after);
 }
 
 /** Returns whether an operation computed a tensor that requires grad, and recorded writes to it are not refused. */
@@ -207,9 +216,12 @@ export function isMade(tensor: Tensor): boolean {
   return !tensor.isLeaf && refusedWrite(tensor) === undefined;
 }
 
-function listsHooks(found: ReadonlyMap<number, object> | undefined, hooks: readonly object[]): boolean {
-  if (found === undefined || hooks.length === 0) return (found?.size ?? 0) === hooks.length;
-  return found.size === hooks.length && sameList(valuesOf(found), hooks);
+function listsHooks(
+  found: ReadonlyMap<number, object> | null | undefined,
+  hooks: readonly object[],
+): boolean {
+  if (!found || hooks.length === 0) return (found ? sizeOfMap(found) : 0) === hooks.length;
+  return sizeOfMap(found) === hooks.length && sameList(valuesOf(found), hooks);
 }
 
 /** Returns whether a tensor is not a view, and no other tensor shares its memory. */
