@@ -513,6 +513,19 @@ Deno.test("states of schedules that hold infinities pass through JSON", () => {
   assertEquals(schedule.stateDict(), state);
 });
 
+Deno.test("states of optimizers that hold infinities pass through JSON", () => {
+  const p = tensor([1], { dtype: "float32", requiresGrad: true });
+  const made = (largest: number) => new optim.Rprop([p], { stepSizes: [1e-6, largest] });
+  const optimizer = made(Infinity), resumed = made(50), { paramGroups } = optimizer.stateDict();
+  const text = JSON.stringify(paramGroups);
+  resumed.loadStateDict({ state: {}, paramGroups: JSON.parse(text) });
+  assertEquals(resumed.paramGroups[0]?.stepSizes, [1e-6, Infinity], text);
+  assertEquals(resumed.stateDict().paramGroups, paramGroups);
+  // The state that was read is no part of the optimizer
+  resumed.loadStateDict({ state: {}, paramGroups });
+  assertEquals(resumed.paramGroups[0]?.stepSizes, [1e-6, Infinity]);
+});
+
 Deno.test("a step of a schedule that no update precedes is told once, with the program's line", () => {
   class Own extends L.StepLR {}
   const told: string[] = [], weight = tensor([1], { dtype: "float32", requiresGrad: true });

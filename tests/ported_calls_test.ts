@@ -231,6 +231,73 @@ Deno.test("exported functions refuse arguments that they would drop", async () =
   assert(refused > 270, `Expected most functions but found ${refused}`);
 });
 
+/** Asserts that a method refuses a further argument. */
+function assertRefusesMore(own: object, name: string, given: readonly unknown[]): void {
+  const call = () => Reflect.apply(Reflect.get(own, name), own, [...given, 7]);
+  assertThrows(call, DynError, `for ${name} but found 7`, `${own.constructor.name}.${name}`);
+}
+
+Deno.test("methods of modules, graphs and distributions refuse arguments that they would drop", () => {
+  const layer = new nn.Linear(2, 2), graph = new dyn.fx.Graph(), node = graph.placeholder("x");
+  for (const name of ["float", "double", "half", "bfloat16"]) assertRefusesMore(layer, name, []);
+  for (const name of ["getSubmodule", "getParameter", "getBuffer"]) {
+    assertRefusesMore(layer, name, ["weight"]);
+  }
+  assertRefusesMore(layer, "namedModules", ["", new Set()]);
+  for (const each of ["StateDictPre", "StateDictPost", "LoadStateDictPre", "LoadStateDictPost"]) {
+    assertRefusesMore(layer, `register${each}Hook`, [() => {}]);
+  }
+  assertRefusesMore(graph, "getAttr", ["a"]);
+  assertRefusesMore(graph, "eraseNode", [node]);
+  for (const name of ["insertingBefore", "insertingAfter"]) assertRefusesMore(graph, name, [node, () => {}]);
+  const { Beta, Bernoulli, Categorical, Gamma, Independent, LogNormal, Normal, Pareto } = distributions;
+  const { HalfNormal, MultivariateNormal, OneHotCategorical, Uniform } = distributions, half = ones(2).div(2);
+  const discrete = [new Bernoulli(half), new Categorical(half), new OneHotCategorical(half)];
+  const others = [
+    new Beta(1, 2),
+    new Gamma(1, 2),
+    new HalfNormal(1),
+    new Independent(new Normal(half, 1), 1),
+    new LogNormal(0, 1),
+    new MultivariateNormal(half, dyn.eye(2)),
+    new Normal(0, 1),
+    new Pareto(1, 2),
+    new Uniform(0, 1),
+  ];
+  for (const each of discrete) assertRefusesMore(each, "enumerateSupport", [true]);
+  for (const each of [...discrete, ...others]) assertRefusesMore(each, "entropy", []);
+});
+
+Deno.test("methods of tensors without arguments refuse those that they would drop, compiled too", () => {
+  // These are called with arguments that they need not know
+  const any = new Set(["toString", "toJSON", "numpy", "pinMemory", "isPinned", "cuda"]),
+    zeros = new Array<number>(20).fill(0);
+  const prototype = Object.getOwnPropertyDescriptors(dyn.Tensor.prototype),
+    dropped: string[] = [],
+    x = ones(2);
+  let refused = 0;
+  for (const [name, { value }] of Object.entries(prototype)) {
+    if (typeof value !== "function" || value.length > 0 || any.has(name)) continue;
+    const text = Function.prototype.toString.call(value);
+    if (/^[^{]*(\.\.\.|=)/.test(text) || text.startsWith("class")) continue;
+    const call = (given: Tensor) => Reflect.apply(value, given, zeros);
+    try {
+      call(x);
+      dropped.push(`${name}: accepted`);
+    } catch (thrown) {
+      const message = messageOf(thrown);
+      if (/^Expected (no|at most \d+) (positional )?arguments? for \w+ but found/.test(message)) refused++;
+      else dropped.push(`${name}: ${message}`);
+    }
+  }
+  assertEquals(dropped, []);
+  assert(refused > 20, `Expected the plain methods but found ${refused}`);
+  for (const name of ["dim", "numel", "isComplex", "nelement", "adjoint"] as const) {
+    const call = compile((given: Tensor) => Reflect.apply(given[name], given, [x]));
+    assertThrows(() => call(x), DynError, `for ${name}`);
+  }
+});
+
 Deno.test("functions of one value and of two are callbacks of arrays, and undefined arguments are none", () => {
   assertEquals([tensor([1, 2]), tensor([3])].map(numel), [2, 1]);
   assertEquals(Reflect.apply(numel, undefined, [tensor([1, 2]), undefined, undefined]), 2);

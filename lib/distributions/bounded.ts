@@ -108,7 +108,7 @@ export class ContinuousBernoulli extends OneTrial {
     return value.mul(logits).add(ops.logsigmoid(logits.neg())).add(this.logNormaliser());
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const { logits, mean } = this;
     return mean.mul(logits).add(ops.logsigmoid(logits.neg())).add(this.logNormaliser()).neg();
   }

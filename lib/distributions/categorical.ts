@@ -1,5 +1,6 @@
 /** Distributions over a finite list of outcomes. */
 import { checkInteger } from "../base/checked_numbers.ts";
+import { refuseSurplus } from "../base/checked_input.ts";
 import type { Flag } from "../base/arguments.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -46,6 +47,7 @@ export class Categorical extends Distribution {
   }
 
   override enumerateSupport(expand: Flag<"expand"> = true): Tensor {
+    if (arguments.length > 1) refuseSurplus("enumerateSupport", 1, arguments);
     return enumerated(ops.arange(this.probs.size(-1), null, 1, { device: this.probs.device }), this, expand);
   }
 
@@ -66,7 +68,7 @@ export class Categorical extends Distribution {
     return ops.expand(this.logits, [...shape, count]).gather(-1, index).squeeze(-1);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     // Impossible outcomes contribute 0, although their logits may be infinite
     return ops.where(this.probs.eq(0), 0, this.logits.mul(this.probs)).sum(-1).neg();
   }
@@ -115,6 +117,7 @@ export class OneHotCategorical extends OverOutcomes {
   }
 
   override enumerateSupport(expand: Flag<"expand"> = true): Tensor {
+    if (arguments.length > 1) refuseSurplus("enumerateSupport", 1, arguments);
     return enumerated(
       ops.eye(this.probs.size(-1), null, { dtype: this.probs.dtype, device: this.probs.device }),
       this,
@@ -136,7 +139,7 @@ export class OneHotCategorical extends OverOutcomes {
     return this.base.logProb(value.argmax(-1));
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.base.entropy();
   }
 }
@@ -188,7 +191,7 @@ export class Multinomial extends OverOutcomes {
   }
 
   /** Combines the entropies of single trials with that of the order of the counts. */
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const n = this.totalCount, { probs } = this, { dtype, device } = probs;
     const counts = ops.arange(1, n + 1, 1, { dtype, device });
     const support = ops.reshape(counts, [n, ...probs.shape.map(() => 1)]);

@@ -57,6 +57,7 @@ export class Bernoulli extends OneTrial {
   }
 
   override enumerateSupport(expand: Flag<"expand"> = true): Tensor {
+    if (arguments.length > 1) refuseSurplus("enumerateSupport", 1, arguments);
     return enumerated(
       ops.arange(2, null, 1, { dtype: this.probs.dtype, device: this.probs.device }),
       this,
@@ -76,7 +77,7 @@ export class Bernoulli extends OneTrial {
     return value.mul(this.logits).sub(softplus(this.logits));
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return softplus(this.logits).sub(this.probs.mul(this.logits));
   }
 }
@@ -112,7 +113,7 @@ export class Geometric extends BinaryDistribution {
     return ops.xlog1py(value, this.probs.neg()).add(this.probs.log());
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return softplus(this.logits).sub(this.probs.mul(this.logits)).div(this.probs);
   }
 }
@@ -155,6 +156,7 @@ export class Binomial extends CountDistribution {
   }
 
   override enumerateSupport(expand: Flag<"expand"> = true): Tensor {
+    if (arguments.length > 1) refuseSurplus("enumerateSupport", 1, arguments);
     return enumerated(
       ops.arange(sameCount(this.totalCount) + 1, null, 1, {
         dtype: this.probs.dtype,
@@ -195,7 +197,7 @@ export class Binomial extends CountDistribution {
   }
 
   /** Throws DynError if the numbers of trials differ. */
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const most = Number(this.totalCount.max().item());
     if (Number(this.totalCount.min().item()) !== most) {
       throw new DynError("Expected one totalCount for entropies of Binomial but found several");

@@ -127,7 +127,7 @@ export abstract class Distribution {
   /** Entropies. Throws DynError if they are unknown. */
   entropy(): Tensor {
     if (arguments.length > 0) refuseSurplus("entropy", 0, arguments);
-    return this.unknown("entropy");
+    return this.computedEntropy();
   }
 
   /** Probabilities of values up to the given ones. Throws DynError if they are unknown. */
@@ -178,6 +178,11 @@ export abstract class Distribution {
   /** Computes `logProb`; subclasses define one or the other. */
   protected logDensity(_value: Tensor): Tensor {
     return this.unknown("logProb");
+  }
+
+  /** Computes `entropy`. */
+  protected computedEntropy(): Tensor {
+    return this.unknown("entropy");
   }
 
   /** Computes `cdf`. */

@@ -60,7 +60,7 @@ export class Gamma extends Distribution {
     return ops.igamma(this.concentration, this.rate.mul(value));
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const { concentration: a, rate: b } = this;
     return a.sub(b.log()).add(a.lgamma()).add(a.neg().add(1).mul(a.digamma()));
   }
@@ -124,7 +124,7 @@ export class Beta extends Distribution {
     return ops.xlogy(a.sub(1), value).add(ops.xlog1py(b.sub(1), value.neg())).sub(logBeta(a, b));
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const { concentration1: a, concentration0: b } = this, total = a.add(b);
     return logBeta(a, b).sub(a.sub(1).mul(a.digamma())).sub(b.sub(1).mul(b.digamma()))
       .add(total.sub(2).mul(total.digamma()));
@@ -176,7 +176,7 @@ export class Dirichlet extends Distribution {
     return ops.xlogy(a.sub(1), value).sum(-1).add(a.sum(-1).lgamma()).sub(a.lgamma().sum(-1));
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const { concentration: a } = this, total = a.sum(-1), [count = 1] = this.eventShape;
     return a.lgamma().sum(-1).sub(total.lgamma()).sub(total.digamma().mul(total.neg().add(count)))
       .sub(a.sub(1).mul(a.digamma()).sum(-1));
@@ -235,7 +235,7 @@ export class StudentT extends Distribution {
     return df.add(1).mul(-0.5).mul(y.square().div(df).log1p()).sub(normaliser);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const { df, scale } = this, half = df.mul(0.5), next = df.add(1).mul(0.5);
     return scale.log().add(next.mul(next.digamma().sub(half.digamma()))).add(df.log().mul(0.5))
       .add(half.lgamma().add(0.5 * Math.log(Math.PI)).sub(next.lgamma()));

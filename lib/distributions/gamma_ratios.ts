@@ -63,7 +63,7 @@ export class InverseGamma extends Distribution {
     return ops.igammac(this.concentration, this.rate.div(value));
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const { concentration: a, rate: b } = this;
     return a.add(b.log()).add(a.lgamma()).sub(a.add(1).mul(a.digamma()));
   }

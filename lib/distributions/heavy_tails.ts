@@ -52,7 +52,7 @@ export class Cauchy extends LocationScale {
     return apart.square().log1p().add(this.scale.log()).add(Math.log(Math.PI)).neg();
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.scale.log().add(Math.log(4 * Math.PI));
   }
 
@@ -102,7 +102,7 @@ export class HalfCauchy extends ByQuantile {
     return ops.where(value.ge(0), whole, -Infinity);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.scale.log().add(Math.log(2 * Math.PI));
   }
 
@@ -157,7 +157,7 @@ export class Pareto extends ByQuantile {
     return ops.where(value.lt(scale), -Infinity, density);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.scale.div(this.alpha).log().add(this.alpha.reciprocal()).add(1);
   }
 
@@ -219,7 +219,7 @@ export class Weibull extends ByQuantile {
     return ops.where(value.lt(0), -Infinity, density);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const { scale, concentration: k } = this;
     return k.reciprocal().neg().add(1).mul(EULER).add(scale.div(k).log()).add(1);
   }
@@ -284,7 +284,7 @@ export class Kumaraswamy extends ByQuantile {
     return ops.where(value.lt(0).logicalOr(value.gt(1)), -Infinity, density);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const { concentration1: a, concentration0: b } = this;
     const harmonic = b.add(1).digamma().add(EULER);
     return a.reciprocal().neg().add(1).mul(harmonic).add(b.reciprocal().neg().add(1)).sub(a.log()).sub(
@@ -356,7 +356,7 @@ export class GeneralizedPareto extends ByQuantile {
     return ops.where(value.lt(this.loc).logicalOr(log.eq(-Infinity)), -Infinity, inside);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.scale.log().add(this.concentration).add(1);
   }
 

@@ -108,7 +108,7 @@ export class LowRankMultivariateNormal extends Distribution {
     return distance.add(size * LOG_2PI).mul(-0.5).sub(this.halfLogDeterminant());
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const [size = 1] = this.eventShape;
     return this.halfLogDeterminant().add(0.5 * size * (1 + LOG_2PI));
   }

@@ -106,7 +106,7 @@ export class Wishart extends Distribution {
       .sub(this.halfLogDeterminant().add(0.5 * size * Math.LN2).mul(this.df)).sub(ops.mvlgamma(half, size));
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const size = this.size, half = this.df.div(2);
     return this.halfLogDeterminant().add(0.5 * size * Math.LN2).mul(size + 1).add(ops.mvlgamma(half, size))
       .sub(this.df.sub(size + 1).div(2).mul(mvdigamma(half, size))).add(half.mul(size));

@@ -50,7 +50,7 @@ export class Normal extends LocationScale {
     return value.sub(this.loc).div(this.scale).square().mul(-0.5).sub(this.scale.log()).sub(LOG_2PI / 2);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.scale.log().add(0.5 + LOG_2PI / 2);
   }
 
@@ -104,7 +104,7 @@ export class HalfNormal extends Distribution {
     return ops.where(value.ge(0), this.base.logProb(value).add(Math.LN2), -Infinity);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.base.entropy().sub(Math.LN2);
   }
 
@@ -163,7 +163,7 @@ export class LogNormal extends Distribution {
     return this.base.logProb(log).sub(log);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.base.entropy().add(this.loc);
   }
 
@@ -295,7 +295,7 @@ export class MultivariateNormal extends Distribution {
     return white.square().sum(-1).add(size * LOG_2PI).mul(-0.5).sub(this.halfLogDeterminant());
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     const [size = 1] = this.eventShape;
     return this.halfLogDeterminant().add(0.5 * size * (1 + LOG_2PI));
   }
@@ -345,7 +345,7 @@ export class Uniform extends Distribution {
     return ops.where(inside, this.high.sub(this.low).log().neg(), -Infinity);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.high.sub(this.low).log();
   }
 

@@ -46,7 +46,7 @@ export class Exponential extends Distribution {
     return ops.where(value.lt(0), -Infinity, this.rate.log().sub(this.rate.mul(value)));
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.rate.log().neg().add(1);
   }
 
@@ -81,7 +81,7 @@ export class Laplace extends LocationScale {
     return value.sub(this.loc).abs().div(this.scale).add(this.scale.mul(2).log()).neg();
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.scale.mul(2).log().add(1);
   }
 
@@ -119,7 +119,7 @@ export class Gumbel extends LocationScale {
     return y.sub(y.exp()).sub(this.scale.log());
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return this.scale.log().add(1 + EULER);
   }
 

@@ -198,7 +198,7 @@ export class Independent extends Distribution {
     return sumRightmost(this.base.logProb(value), this.reinterpretedBatchNdims);
   }
 
-  override entropy(): Tensor {
+  protected override computedEntropy(): Tensor {
     return sumRightmost(this.base.entropy(), this.reinterpretedBatchNdims);
   }
 }

@@ -274,6 +274,7 @@ export class Graph {
 
   /** Creates a `get_attr` node for a value of the graph module. */
   getAttr(name: string): Node {
+    if (arguments.length > 1) refuseSurplus("getAttr", 1, arguments);
     return this.create("get_attr", name);
   }
 
@@ -299,6 +300,7 @@ export class Graph {
 
   /** Inserts the nodes that `body` creates before a node. */
   insertingBefore<R>(node: Node, body: () => R): R {
+    if (arguments.length > 2) refuseSurplus("insertingBefore", 2, arguments);
     checkFunction(body, "that makes nodes");
     const before = this.#place;
     this.#place = node;
@@ -311,6 +313,7 @@ export class Graph {
 
   /** Inserts the nodes that `body` creates after a node, in order. */
   insertingAfter<R>(node: Node, body: () => R): R {
+    if (arguments.length > 2) refuseSurplus("insertingAfter", 2, arguments);
     checkInstance(node, Node, "insertingAfter");
     const next = this.#nodes[this.#nodes.indexOf(node) + 1];
     if (!next) throw new DynError(`Expected a node before the output but found ${node.name}`);
@@ -326,6 +329,7 @@ export class Graph {
 
   /** Removes a node without users, as `erase`. */
   eraseNode(node: Node): void {
+    if (arguments.length > 1) refuseSurplus("eraseNode", 1, arguments);
     this.erase(node);
   }
 
@@ -503,10 +507,7 @@ export function forEachNode(argument: Argument, visit: (node: Node) => void): vo
 }
 
 /** A leaf of an argument tree. */
-type ArgumentLeaf = Exclude<
-  Argument,
-  readonly Argument[] | { readonly [key: string]: Argument }
->;
+type ArgumentLeaf = Exclude<Argument, readonly Argument[] | { readonly [key: string]: Argument }>;
 
 /** A copy of an argument tree with `change(leaf)` in place of each node, symbol and constant. */
 export function mapLeaves(argument: Argument, change: (leaf: ArgumentLeaf) => Argument): Argument;

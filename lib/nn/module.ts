@@ -55,9 +55,17 @@ import {
   type StateDict,
   writeState,
 } from "./module_state.ts";
-import { checkKeys, checkMemberName, modulesBelow, treeText } from "./module_tree.ts";
+import {
+  checkKeys,
+  checkMemberName,
+  holders,
+  memberAt,
+  modulesBelow,
+  ownerAt,
+  treeText,
+} from "./module_tree.ts";
 import { allocate, convertAll, moveTo } from "./moving.ts";
-import { type NameArguments, type NameOptions, nameOptions, type Names } from "./name_options.ts";
+import { type NameArguments, type NameOptions, nameOptions } from "./name_options.ts";
 
 export type { LoadOptions, LoadResult, StateDict } from "./module_state.ts";
 
@@ -85,9 +93,7 @@ export type CallOf<F extends AnyFunction> =
 
 /** Throws DynError unless a value is a module; `owner` is what it was passed to. */
 export function checkModule(value: unknown, owner: string): asserts value is Module {
-  if (!(value instanceof Module)) {
-    refuseValue(`an nn.Module for ${owner}`, value);
-  }
+  if (!(value instanceof Module)) refuseValue(`an nn.Module for ${owner}`, value);
 }
 
 /** Base class of layers and models, as torch.nn.Module. */
@@ -161,6 +167,7 @@ export class Module {
 
   /** The module at a dotted path ("" for this one). Throws DynError for an unknown path. */
   getSubmodule(path: string): Module {
+    if (arguments.length > 1) refuseSurplus("getSubmodule", 1, arguments);
     checkKind(path, "a string", "the path of a module");
     if (path === "") return this;
     const [name = "", ...rest] = path.split(".");
@@ -182,14 +189,15 @@ export class Module {
 
   /** The parameter at a dotted path. Throws DynError for an unknown path. */
   getParameter(path: string): Parameter {
-    const { owner, name } = ownerAt(this, path);
-    return foundAt(path, "a parameter", owner.namedParameters("", false).find(([key]) => key === name));
+    if (arguments.length > 1) refuseSurplus("getParameter", 1, arguments);
+    const named = (owner: Module) => owner.namedParameters("", false);
+    return memberAt<Module, Parameter>(this, path, ["a parameter", named]);
   }
 
   /** The buffer at a dotted path. Throws DynError for an unknown path. */
   getBuffer(path: string): Tensor {
-    const { owner, name } = ownerAt(this, path);
-    return foundAt(path, "a buffer", owner.namedBuffers("", false).find(([key]) => key === name));
+    if (arguments.length > 1) refuseSurplus("getBuffer", 1, arguments);
+    return memberAt<Module, Tensor>(this, path, ["a buffer", (owner) => owner.namedBuffers("", false)]);
   }
 
   /** Child modules, in order, each once. */
@@ -213,6 +221,7 @@ export class Module {
     prefix: string | Pick<NameOptions, "prefix" | "removeDuplicate"> = "",
     seen: Set<Module> = new Set(),
   ): [string, Module][] {
+    if (arguments.length > 2) refuseSurplus("namedModules", 2, arguments);
     checkInstance(seen, Set, "the modules that namedModules has seen");
     const options = nameOptions("namedModules", [prefix]);
     return modulesBelow(this, options.prefix, options.removeDuplicate ? seen : null);
@@ -228,7 +237,7 @@ export class Module {
   namedParameters(...args: NameArguments): [string, Parameter][] {
     const found: [string, Parameter][] = [], seen = new Set<Parameter>();
     const options = nameOptions("namedParameters", args);
-    for (const [path, module] of holders(this, options)) {
+    for (const [path, module] of holders<Module>(this, options)) {
       for (const [field, value] of Object.entries(module)) {
         if (!(value instanceof Parameter) || seen.has(value)) continue;
         if (options.removeDuplicate) seen.add(value);
@@ -251,7 +260,7 @@ export class Module {
   namedBuffers(...args: NameArguments): [string, Tensor][] {
     const found: [string, Tensor][] = [], seen = new Set<Tensor>();
     const options = nameOptions("namedBuffers", args);
-    for (const [path, module] of holders(this, options)) {
+    for (const [path, module] of holders<Module>(this, options)) {
       for (const { field, key } of buffersOf(module)) {
         const value: unknown = Reflect.get(module, field);
         if (!(value instanceof Tensor) || seen.has(value)) continue;
@@ -400,21 +409,25 @@ export class Module {
 
   /** Converts floating parameters and buffers to float32. */
   float(): this {
+    if (arguments.length > 0) refuseSurplus("float", 0, arguments);
     return this.to("float32" satisfies DType);
   }
 
   /** Converts floating parameters and buffers to float64. */
   double(): this {
+    if (arguments.length > 0) refuseSurplus("double", 0, arguments);
     return this.to("float64" satisfies DType);
   }
 
   /** Converts floating parameters and buffers to float16. */
   half(): this {
+    if (arguments.length > 0) refuseSurplus("half", 0, arguments);
     return this.to("float16" satisfies DType);
   }
 
   /** Converts floating parameters and buffers to bfloat16. */
   bfloat16(): this {
+    if (arguments.length > 0) refuseSurplus("bfloat16", 0, arguments);
     return this.to("bfloat16" satisfies DType);
   }
 
@@ -492,21 +505,25 @@ export class Module {
 
   /** Calls a hook before `stateDict` saves this module. */
   registerStateDictPreHook(hook: StateDictPreHook<this>): HookHandle {
+    if (arguments.length > 1) refuseSurplus("registerStateDictPreHook", 1, arguments);
     return register(hooksOf(this).writing, hook);
   }
 
   /** Calls a hook with the state that `stateDict` has saved of this module and its descendants. */
   registerStateDictPostHook(hook: StateDictHook<this>): HookHandle {
+    if (arguments.length > 1) refuseSurplus("registerStateDictPostHook", 1, arguments);
     return register(hooksOf(this).written, hook);
   }
 
   /** Calls a hook before `loadStateDict` loads this module, with a copy of the state that it may change. */
   registerLoadStateDictPreHook(hook: LoadStateDictPreHook<this>): HookHandle {
+    if (arguments.length > 1) refuseSurplus("registerLoadStateDictPreHook", 1, arguments);
     return register(hooksOf(this).reading, hook);
   }
 
   /** Calls a hook with the unmatched keys after loading: it may remove keys before they are reported as errors. */
   registerLoadStateDictPostHook(hook: LoadStateDictPostHook<this>): HookHandle {
+    if (arguments.length > 1) refuseSurplus("registerLoadStateDictPostHook", 1, arguments);
     return register(hooksOf(this).read, hook);
   }
 
@@ -535,24 +552,6 @@ export class Module {
 Object.defineProperty(Module.prototype.callTraced, "name", { value: "call" });
 
 showAsText(Module.prototype);
-
-/** The modules whose members are listed, with their paths. */
-function holders(module: Module, options: Names): readonly (readonly [string, Module])[] {
-  const { prefix, recurse, removeDuplicate } = options;
-  return recurse ? modulesBelow(module, prefix, removeDuplicate ? new Set() : null) : [[prefix, module]];
-}
-
-/** The module that holds the last name of a dotted path. */
-function ownerAt(module: Module, path: string): { readonly owner: Module; readonly name: string } {
-  checkKind(path, "a string", "a path in a module");
-  const names = path.split("."), name = names.pop() ?? "";
-  return { owner: module.getSubmodule(names.join(".")), name };
-}
-
-function foundAt<T>(path: string, what: string, found: readonly [string, T] | undefined): T {
-  if (!found) throw new DynError(`Expected ${what} at ${path} but found none`);
-  return found[1];
-}
 
 /** The hooks of a module, which is what they are called with. */
 function hooksOf<M extends Module>(module: M): RegisteredHooks<M> {

@@ -1,6 +1,7 @@
 /** Descendants of modules, and names of their members. Invariant: a name is one part of a dotted path. */
 import { checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
+import type { Names } from "./name_options.ts";
 
 /** An object with children of its kind. */
 interface Tree<M> {
@@ -16,6 +17,33 @@ export function modulesBelow<M extends Tree<M>>(module: M, path: string, seen: S
     for (const entry of modulesBelow(child, path ? `${path}.${name}` : name, seen)) found.push(entry);
   }
   return found;
+}
+
+/** The modules whose members are listed, with their paths. */
+export function holders<M extends Tree<M>>(module: M, options: Names): readonly (readonly [string, M])[] {
+  const { prefix, recurse, removeDuplicate } = options;
+  return recurse ? modulesBelow(module, prefix, removeDuplicate ? new Set() : null) : [[prefix, module]];
+}
+
+/** The module that holds the last name of a dotted path, and that name. */
+export function ownerAt<M>(
+  module: { getSubmodule(path: string): M },
+  path: string,
+): { readonly owner: M; readonly name: string } {
+  checkKind(path, "a string", "a path in a module");
+  const names = path.split("."), name = names.pop() ?? "";
+  return { owner: module.getSubmodule(names.join(".")), name };
+}
+
+/** The member at a dotted path; `members` lists those of its module by name. Throws DynError if there is none. */
+export function memberAt<M, T>(
+  module: { getSubmodule(path: string): M },
+  path: string,
+  [what, members]: readonly [what: string, members: (owner: M) => readonly (readonly [string, T])[]],
+): T {
+  const { owner, name } = ownerAt(module, path), found = members(owner).find(([key]) => key === name);
+  if (!found) throw new DynError(`Expected ${what} at ${path} but found none`);
+  return found[1];
 }
 
 /** A kind of member of a module, and a test of which existing values it may replace. */

@@ -8,6 +8,7 @@ import { checkedTensors } from "../tensor/checked.ts";
 import { type Flag, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import { namedNumbers, namingNumbers } from "../base/json_numbers.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
 import { dropGradients } from "../tensor/dropped_gradients.ts";
 import { zeros } from "../tensor/generated_functions.ts";
@@ -256,10 +257,9 @@ export abstract class Optimizer<H extends object = WithRate> {
     }
     return {
       state,
-      paramGroups: this.paramGroups.map((group) => ({
-        ...group,
-        params: group.params.map((p) => numbers.get(p) ?? -1),
-      })),
+      paramGroups: this.paramGroups.map((group) =>
+        namingNumbers({ ...group, params: group.params.map((p) => numbers.get(p) ?? -1) })
+      ),
     };
   }
 
@@ -286,7 +286,7 @@ export abstract class Optimizer<H extends object = WithRate> {
           `Expected ${group.params.length} parameters in group ${i} but found ${other?.params.length ?? 0}`,
         );
       }
-      Object.assign(group, { ...other, params: group.params });
+      Object.assign(group, { ...namedNumbers(other), params: group.params });
     });
     this.state.clear();
     for (const [number, values] of Object.entries(saved.state)) {

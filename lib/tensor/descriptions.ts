@@ -25,14 +25,17 @@ import type { Tolerances } from "./tensor_options.ts";
 function type(this: Tensor): DType;
 function type(this: Tensor, dtype: DType): Tensor;
 function type(this: Tensor, dtype?: DType): Tensor | DType {
+  if (arguments.length > 1) refuseSurplus("type", 1, arguments);
   return dtype === undefined ? this.dtype : this.to(dtype);
 }
 
 const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
   nelement() {
+    if (arguments.length > 0) refuseSurplus("nelement", 0, arguments);
     return this.numel();
   },
   ndimension() {
+    if (arguments.length > 0) refuseSurplus("ndimension", 0, arguments);
     return this.dim();
   },
   get itemsize() {
@@ -42,27 +45,34 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return this.elementSize() * this.numel();
   },
   isSigned() {
+    if (arguments.length > 0) refuseSurplus("isSigned", 0, arguments);
     return this.dtype !== "uint8" && this.dtype !== "bool";
   },
   isConj() {
+    if (arguments.length > 0) refuseSurplus("isConj", 0, arguments);
     return false;
   },
   isNeg() {
+    if (arguments.length > 0) refuseSurplus("isNeg", 0, arguments);
     return false;
   },
   isNonzero() {
+    if (arguments.length > 0) refuseSurplus("isNonzero", 0, arguments);
     return Boolean(this.ne(0).item<boolean>());
   },
   isSameSize(other: Tensor) {
+    if (arguments.length > 1) refuseSurplus("isSameSize", 1, arguments);
     checkTensor(other, "isSameSize");
     return `${this.shape}` === `${other.shape}`;
   },
   isSetTo(other: Tensor) {
+    if (arguments.length > 1) refuseSurplus("isSetTo", 1, arguments);
     checkTensor(other, "isSetTo");
     return this.storage === other.storage && this.offset === other.offset &&
       `${this.shape}` === `${other.shape}` && `${this.strides}` === `${other.strides}`;
   },
   equal(other: Tensor) {
+    if (arguments.length > 1) refuseSurplus("equal", 1, arguments);
     checkInstance(other, Tensor, "equal");
     return `${this.shape}` === `${other.shape}` && this.eq(other).all().item<boolean>();
   },
@@ -82,6 +92,7 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return this.isComplex() ? this.mT.conj() : this.mT;
   },
   resizeAs_(other: Tensor) {
+    if (arguments.length > 1) refuseSurplus("resizeAs_", 1, arguments);
     checkInstance(other, Tensor, "resizeAs_");
     return this.resize_(other.shape);
   },
@@ -101,6 +112,7 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return false;
   },
   getDevice() {
+    if (arguments.length > 0) refuseSurplus("getDevice", 0, arguments);
     return this.device === "cpu" ? -1 : 0;
   },
   get retainsGrad() {
@@ -111,12 +123,15 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return this.state?.output ?? 0;
   },
   adjoint() {
+    if (arguments.length > 0) refuseSurplus("adjoint", 0, arguments);
     return this.mH;
   },
   nonzeroStatic(options: NonzeroStaticOptions) {
+    if (arguments.length > 1) refuseSurplus("nonzeroStatic", 1, arguments);
     return nonzeroStatic(this, options);
   },
   typeAs(other: Tensor) {
+    if (arguments.length > 1) refuseSurplus("typeAs", 1, arguments);
     if (isTensor(other)) return this.to(other);
     throw new DynError(
       `Expected a tensor for typeAs but found ${oneLine(other)}; to() takes a dtype by name`,
@@ -124,9 +139,11 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
   },
   type,
   cfloat() {
+    if (arguments.length > 0) refuseSurplus("cfloat", 0, arguments);
     return this.to("complex64");
   },
   cdouble() {
+    if (arguments.length > 0) refuseSurplus("cdouble", 0, arguments);
     return this.to("complex128");
   },
   pinMemory() {
@@ -136,18 +153,23 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return false;
   },
   newTensor(data, options = {}) {
+    if (arguments.length > 2) refuseSurplus("newTensor", 2, arguments);
     return tensor(data, { dtype: this.dtype, device: this.device, ...options });
   },
   newEmptyStrided(size: readonly number[], stride: readonly number[], options: TensorOptions = {}) {
+    if (arguments.length > 3) refuseSurplus("newEmptyStrided", 3, arguments);
     return emptyStrided(size, stride, { dtype: this.dtype, device: this.device, ...options });
   },
   narrowCopy(dim: number, start: number, length: number) {
+    if (arguments.length > 3) refuseSurplus("narrowCopy", 3, arguments);
     return this.narrow(dim, start, length).clone();
   },
   polygamma(n: number) {
+    if (arguments.length > 1) refuseSurplus("polygamma", 1, arguments);
     return ops.polygamma(n, this);
   },
   polygamma_(n: number) {
+    if (arguments.length > 1) refuseSurplus("polygamma_", 1, arguments);
     const result = ops.polygamma(n, ops.clone(this));
     if (result.dtype !== this.dtype) {
       throw new DynError(`Expected a result that can be cast to ${this.dtype} but found ${result.dtype}`);
@@ -155,9 +177,11 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return this.copy_(result);
   },
   nextafter_(other: Tensor) {
+    if (arguments.length > 1) refuseSurplus("nextafter_", 1, arguments);
     return this.copy_(ops.nextafter(ops.clone(this), other));
   },
   orgqr(tau: Tensor) {
+    if (arguments.length > 1) refuseSurplus("orgqr", 1, arguments);
     return ops.householderProduct(this, tau);
   },
   numpy() {
@@ -169,13 +193,16 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return this.tolist();
   },
   apply_(fn: (element: Element) => Element) {
+    if (arguments.length > 1) refuseSurplus("apply_", 1, arguments);
     return written(this, [this], fn);
   },
   map_(other: Tensor, fn: (element: Element, other: Element) => Element) {
+    if (arguments.length > 2) refuseSurplus("map_", 2, arguments);
     checkTensor(other, "map_");
     return written(this, [this, other.expandAs(this)], fn);
   },
   set_(source: Tensor) {
+    if (arguments.length > 1) refuseSurplus("set_", 1, arguments);
     checkTensor(source, "set_");
     if (source.dtype !== this.dtype) {
       throw new DynError(`Expected a tensor of ${this.dtype} for set_ but found ${source.dtype}`);

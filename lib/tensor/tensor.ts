@@ -178,6 +178,7 @@ export class Tensor {
 
   /** Number of dimensions, as `torch.Tensor.dim`. */
   dim(): number {
+    if (arguments.length > 0) refuseSurplus("dim", 0, arguments);
     return this.layout.shape.length;
   }
 
@@ -201,16 +202,19 @@ export class Tensor {
 
   /** Number of elements. */
   numel(): number {
+    if (arguments.length > 0) refuseSurplus("numel", 0, arguments);
     return this.layout.numel;
   }
 
   /** Returns the position of the first element in the storage. */
   storageOffset(): number {
+    if (arguments.length > 0) refuseSurplus("storageOffset", 0, arguments);
     return this.offset;
   }
 
   /** Bytes of one element. */
   elementSize(): number {
+    if (arguments.length > 0) refuseSurplus("elementSize", 0, arguments);
     return itemSize(this.layout.dtype);
   }
 
@@ -222,11 +226,13 @@ export class Tensor {
 
   /** Returns whether its type is a floating type. */
   isFloatingPoint(): boolean {
+    if (arguments.length > 0) refuseSurplus("isFloatingPoint", 0, arguments);
     return isFloat(this.layout.dtype);
   }
 
   /** Returns whether its elements are complex numbers. */
   isComplex(): boolean {
+    if (arguments.length > 0) refuseSurplus("isComplex", 0, arguments);
     return isComplex(this.layout.dtype);
   }
 
@@ -274,6 +280,7 @@ export class Tensor {
 
   /** The elements in row-major order as `toTypedArray`, once they are there. Works on every device. */
   data(): Promise<HostArray> {
+    if (arguments.length > 0) refuseSurplus("data", 0, arguments);
     return readElementsLater(this);
   }
 
