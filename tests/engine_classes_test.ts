@@ -1,6 +1,6 @@
 /**
- * Objects of the engine's classes that inherit from Object.prototype: guards for plain objects tell them apart where
- * the program's result depends on it.
+ * Objects of the engine's classes that inherit from Object.prototype, and arrays under any prototype: guards tell them
+ * from plain objects where the program's result depends on it.
  */
 import { assertEquals } from "@std/assert";
 import { compile, type Tensor, tensor } from "../mod.ts";
@@ -50,6 +50,44 @@ for (const [name, use] of Object.entries(USES)) {
         for (const argument of order) {
           const found = outcome(() => compiled(tensor([1]), argument()));
           assertEquals(found, outcome(() => program(tensor([1]), argument())));
+        }
+      }
+    }
+  });
+}
+
+/** Arrays under other prototypes, and objects under those of arrays. */
+const LISTS: readonly (() => object)[] = [
+  () => [1, 2],
+  () => Array.prototype,
+  () => Object.setPrototypeOf([1, 2], null),
+  () => asPlain([1, 2]),
+  () => Object.create(Array.prototype),
+  () => Object.assign(Object.create(Array.prototype), { 0: 1, 1: 2, length: 2 }),
+  () => ({ 0: 1, 1: 2, length: 2 }),
+  () => Object.create(null),
+];
+
+const LIST_USES: Readonly<Record<string, (list: object) => unknown>> = {
+  "Array.isArray": (list) => Array.isArray(list),
+  concat: (list) => Array.of<unknown>(0).concat(list).length,
+  flat: (list) => [0, list].flat().length,
+  "JSON.stringify": (list) => JSON.stringify(list),
+  "Object.prototype.toString": (list) => Object.prototype.toString.call(list),
+  "Object.hasOwn": (list) => Object.hasOwn(list, "length"),
+};
+
+for (const [name, use] of Object.entries(LIST_USES)) {
+  Deno.test(`${name} of arrays and of objects with their prototype, one after the other`, () => {
+    for (const first of LISTS) {
+      for (const second of LISTS) {
+        const programs = [use, (holder: { list: object }) => use(holder.list)] as const;
+        const plain = compile(programs[0], { backend: "eager" });
+        const held = compile(programs[1], { backend: "eager" });
+        for (const make of [first, second]) {
+          const expected = outcome(() => use(make()));
+          assertEquals(outcome(() => plain(make())), expected);
+          assertEquals(outcome(() => held({ list: make() })), expected);
         }
       }
     }

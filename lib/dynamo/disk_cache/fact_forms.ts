@@ -118,7 +118,7 @@ const BYTES = Object.keys(BYTES_CLASSES).filter((name) => isBytesClass(name));
 const fact = variants<Fact>({
   constant: fields({ source, value: { write: writePrimitive, read: readPrimitive } }),
   identity: fields({ source, object, label: text }),
-  prototype: fields({ source, prototype: orNull(object), label: text }),
+  prototype: fields({ source, prototype: orNull(object), isArray: flag, label: text }),
   object: fields({ source }),
   function: fields({ source }),
   array: fields({ source, length: count }),

@@ -64,9 +64,9 @@ export class ConditionWriter {
       case "identity":
         return `${reader.read(fact.source)} === ${constants.name(fact.object)}`;
       case "prototype":
-        return `${this.helper("prototypeIs")}(${reader.inside(fact.source)}, ${
+        return `${this.helper("inheritsFrom")}(${reader.inside(fact.source)}, ${
           fact.prototype === null ? "null" : constants.name(fact.prototype)
-        })`;
+        }, ${fact.isArray})`;
       case "object": {
         const value = reader.inside(fact.source);
         return `typeof ${value} === "object" && ${value} !== null`;

@@ -44,7 +44,8 @@ type PrimitiveType = "number" | "string" | "symbol" | "boolean" | "bigint";
 interface SourceFacts {
   constant: { value: Primitive };
   identity: { object: object; label: string };
-  prototype: { prototype: object | null; label: string };
+  /** An object that inherits from another; `isArray`: arrays stay arrays under any prototype. */
+  prototype: { prototype: object | null; isArray: boolean; label: string };
   /** An object of any class: each read of it has its own guard. */
   object: object;
   function: object;

@@ -85,6 +85,11 @@ export function prototypeIs(value: unknown, prototype: object | null): boolean {
     getPrototypeOf(value) === prototype;
 }
 
+/** Returns whether a value is an array, or an object that is none, with this prototype. */
+export function inheritsFrom(value: unknown, prototype: object | null, asArray: boolean): boolean {
+  return prototypeIs(value, prototype) && isArray(value) === asArray;
+}
+
 /** Returns whether an object has exactly these enumerable string keys and own symbols, in this order. */
 export function hasKeys(value: object, keys: readonly string[], symbols: readonly symbol[]): boolean {
   return sameList(enumerableKeys(value), keys) && sameList(ownSymbols(value), symbols);

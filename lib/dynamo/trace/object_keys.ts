@@ -98,7 +98,10 @@ export function hasOwn(m: Interpreter, object: ObjectValue, key: Key): boolean {
   if (changed) return changed.kind !== "deleted";
   if (namesElement(object, key)) return typedElement(m, object, key) !== undefined;
   if (object.exotic.kind === "array") {
-    if (key === "length") return true;
+    if (key === "length") {
+      m.wrapper.relyOnPrototype(object);
+      return true;
+    }
     const index = indexOfKey(key);
     if (index !== null) {
       const element = elementsOf(m, object)[index];

@@ -212,7 +212,7 @@ function classOf(m: Interpreter, { real, made }: TensorValue): object {
 export function prototypeOf(m: Interpreter, tensor: TensorValue): object {
   const { source } = tensor, prototype = classOf(m, tensor);
   if (source?.kind === "known") {
-    m.output.guard({ kind: "prototype", source, prototype, label: classLabel(prototype) });
+    m.output.guard({ kind: "prototype", source, prototype, isArray: false, label: classLabel(prototype) });
   }
   return prototype;
 }

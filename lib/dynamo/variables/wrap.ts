@@ -283,18 +283,13 @@ export class Wrapper {
     // In this order: testing an object's class runs the traps of a proxy from which it inherits.
     if (Object.hasOwn(real, "layout") && real instanceof Tensor) {
       if (this.settings.isPlainTensor(real)) return this.#tensor(real, source);
-      this.output.guard({
-        kind: "prototype",
-        source,
-        prototype: Object.getPrototypeOf(real),
-        label: "Tensor",
-      });
+      this.#guardPrototype(real, source, "Tensor");
       return new ObjectValue({ kind: "opaque", what: "a subclass of Tensor" }, null, real, source);
     }
     if (typeof real === "function") return this.#function(real, source);
     const prototype: object | null = Object.getPrototypeOf(real);
     if (inheritsFromTensor(prototype)) {
-      this.output.guard({ kind: "prototype", source, prototype, label: classLabel(prototype) });
+      this.#guardPrototype(real, source);
       const what = "an object that inherits from a tensor";
       return new ObjectValue({ kind: "opaque", what }, null, real, source);
     }
@@ -363,8 +358,12 @@ export class Wrapper {
     if ((source.kind === "known" && isSettled(real)) || inheritsAnew(object)) return;
     // Asking it runs the program's trap
     if (types.isProxy(real)) breakGraph("opaqueObject", "a proxy");
-    const prototype: object | null = Object.getPrototypeOf(real);
-    this.output.guard({ kind: "prototype", source, prototype, label: classLabel(prototype) });
+    this.#guardPrototype(real, source);
+  }
+
+  #guardPrototype(real: object, source: Source, called?: string): void {
+    const prototype: object | null = Object.getPrototypeOf(real), label = called ?? classLabel(prototype);
+    this.output.guard({ kind: "prototype", source, prototype, isArray: Array.isArray(real), label });
   }
 
   /** A prototype as a value. */

@@ -310,7 +310,10 @@ function tagOf(m: Interpreter, self: ObjectValue, tag: Value): string {
   if (tag.kind === "constant" && typeof tag.value === "string") return tag.value;
   if (tag.kind === "item") return breakGraph("tensorItem", "Object.prototype.toString");
   if (self.arguments) return "Arguments";
-  if (exotic.kind === "array") return "Array";
+  if (exotic.kind === "array") {
+    stateOf(m, self);
+    return "Array";
+  }
   if (exotic.kind === "date") return "Date";
   if (exotic.kind === "constructed") return exotic.constructor.real === RegExp ? "RegExp" : "Error";
   if (isCallable(self)) return "Function";
