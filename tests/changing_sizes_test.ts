@@ -2,11 +2,12 @@
  * Sizes that change between calls: of inputs, of results, and integers that say how elements move. One version serves
  * all of them (windows of equal and of different sizes are two), with the results and gradients of plain calls.
  */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, equal } from "@std/assert";
 import {
   arange,
   compile,
   compiler,
+  config,
   isTensor,
   istft,
   linspace,
@@ -209,6 +210,37 @@ Deno.test("sizes that only the language computes are checked in each call", () =
       assertEquals(outcome(f, n), outcome(program, n), `${name} ${n}`);
     }
   }
+});
+
+Deno.test("sizes that follow from changing ones are refused as known ones are", () => {
+  const x = arange(36).to("float32"), sequence = x.reshape([1, 4, 9]), groups = x.reshape([2, 2, 9]);
+  const programs: Readonly<Record<string, (n: number) => Tensor>> = {
+    "a scale": (n) => x.add(linspace(0, 1, 7 - n).sum()),
+    "a scale of powers": (n) => x.add(logspace(0, 1, 7 - n).sum()),
+    "repeats": (n) => x.repeatInterleave(7 - n, 0),
+    "counts of windows": (n) => F.adaptiveAvgPool1d(sequence, 7 - n),
+    "counts of largest windows": (n) => F.adaptiveMaxPool1d(sequence, 7 - n),
+    "windows of a part": (n) => F.adaptiveAvgPool1d(sequence.narrow(2, 0, 9 - n), 2),
+    "windows of some channels": (n) => F.avgPool1d(sequence.narrow(1, 0, 4 - (n >> 1)), 2),
+    "groups of a part": (n) => F.groupNorm(groups.narrow(2, 0, 9 - n), 2),
+    "images of a part": (n) => F.instanceNorm(groups.narrow(2, 0, 9 - n)),
+    "a sum to a size": (n) => x.reshape([4, 9]).sumToSize([4, 9 - n]),
+    "a sum of a part": (n) => x.reshape([4, 9]).narrow(1, 0, 9 - n).sumToSize([4, 1]),
+  };
+  const outcome = (fn: (n: number) => Tensor, n: number) => {
+    try {
+      return shown(fn(n));
+    } catch (error) {
+      return String(error);
+    }
+  };
+  const wrong = Object.entries(programs).flatMap(([name, program]) => {
+    const f = compile(program),
+      fast = (n: number) => config.patch({ inductor: { tier: "wasm" } }, () => f(n));
+    return [4, 3, 2, 5, 6, 7, 8, 9, 10].filter((n) => !equal(outcome(fast, n), outcome(program, n)))
+      .map((n) => `${name}: ${n}`);
+  });
+  assertEquals(wrong, []);
 });
 
 /** Ops that make a version for sizes of their samples, by reasons. */

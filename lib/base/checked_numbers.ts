@@ -3,6 +3,10 @@
  * number that is a tensor of a graph was checked when the graph was made, or is checked by each call.
  */
 import { refuseValue } from "./checked_input.ts";
+import type { DType } from "./dtype.ts";
+
+/** A number of a program, or a tensor of a graph that stands for it; sizes are compared by rules of their own. */
+type Checked = number | { readonly dtype: DType };
 
 /** Throws DynError unless `what` is an integer of at least `least`. */
 export function checkInteger(what: string, value: unknown, least: number): void {
@@ -11,16 +15,16 @@ export function checkInteger(what: string, value: unknown, least: number): void 
 }
 
 /** Throws DynError unless `what` is at least `least`. */
-export function checkAtLeast(what: string, value: number | object, least: number): void {
+export function checkAtLeast(what: string, value: Checked, least: number): void {
   if (typeof value === "number" && !(value >= least)) refuseValue(`${what} to be at least ${least}`, value);
 }
 
 /** Throws DynError unless `what` is above 0. */
-export function checkPositive(what: string, value: number | object): void {
+export function checkPositive(what: string, value: Checked): void {
   if (typeof value === "number" && !(value > 0)) refuseValue(`${what} to be positive`, value);
 }
 
 /** Throws DynError unless `what`, a share or a probability, lies in [0, 1]. */
-export function checkShare(what: string, value: number | object): void {
+export function checkShare(what: string, value: Checked): void {
   if (typeof value === "number" && !(value >= 0 && value <= 1)) refuseValue(`${what} to be in [0, 1]`, value);
 }

@@ -170,6 +170,13 @@ export function checkSizes(sizes: readonly Dim[]): void {
   }
 }
 
+/** Throws DynError unless `what`, an integer that may be a size, is at least `least`; symbolic ones guard the answer. */
+export function checkSizeAtLeast(what: string, value: Dim, least: number): void {
+  if (isLess(value, least)) {
+    throw new DynError(`Expected ${what} to be at least ${least} but found ${sizeText(value)}`);
+  }
+}
+
 /** An index into a dimension of `size`, counted from the front. */
 export function normalizeIndex(index: Dim, size: Dim): Dim {
   if (typeof index === "number" && !Number.isInteger(index)) {

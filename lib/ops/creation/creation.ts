@@ -2,7 +2,6 @@
  * New tensors: constants, ranges and conversions. Results are fresh and contiguous. Invariant: types default as in
  * PyTorch, from the numbers or the default floating type.
  */
-import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { type DType, getDefaultDtype, isFloat, isHalf, valueType } from "../../base/dtype.ts";
 import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
@@ -13,7 +12,7 @@ import { composeOp, lowerOp } from "../definition.ts";
 import { nullable, optional, required, type Scalar } from "../params.ts";
 import { castTo, checkHeld, elementOf, isTensor, numberValue, typeOfNumber } from "../promotion.ts";
 import { reduceTo, t } from "../pointwise.ts";
-import { broadcastsTo, checkSizes, shapeText } from "../shapes.ts";
+import { broadcastsTo, checkSizeAtLeast, checkSizes, shapeText } from "../shapes.ts";
 
 const options = {
   dtype: nullable("dtype", { keyword: true }),
@@ -266,7 +265,7 @@ const linspace = lowerOp({
   params: { start: required("scalar"), end: required("scalar"), steps: required("size"), ...options },
   exposure: { method: false },
   infer({ steps, dtype, device }) {
-    checkAtLeast("the number of steps", steps, 0);
+    checkSizeAtLeast("the number of steps", steps, 0);
     return contiguousMeta([steps], dtype ?? getDefaultDtype(), device ?? "cpu");
   },
   lower({ start, end, steps }, [result]) {
@@ -306,7 +305,7 @@ const logspace = composeOp({
   },
   exposure: { method: false },
   infer({ steps, dtype, device }) {
-    checkAtLeast("the number of steps", steps, 0);
+    checkSizeAtLeast("the number of steps", steps, 0);
     return contiguousMeta([steps], dtype ?? getDefaultDtype(), device ?? "cpu");
   },
   compose(o, { start, end, steps, base, dtype, device }) {

@@ -5,12 +5,12 @@
 import { checkShare } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
-import { composeOp } from "../definition.ts";
+import { composeOp, type TensorLike } from "../definition.ts";
 import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { shapeText } from "../shapes.ts";
 
-function checkChance(p: number | object): void {
+function checkChance(p: number | TensorLike): void {
   checkShare("the probability of dropout", p);
 }
 

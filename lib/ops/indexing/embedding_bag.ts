@@ -5,6 +5,7 @@
 import { zeroUnless } from "../refusals.ts";
 import { DynError, invariant } from "../../base/errors.ts";
 import { isInteger } from "../../base/dtype.ts";
+import { isEqual } from "../../sym/decide.ts";
 import { add, sub } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import type { TensorLike } from "../definition.ts";
@@ -30,7 +31,7 @@ interface Bags<T> {
 /** Bags of one length. */
 function evenBags<T extends TensorLike>(o: OpApi<T>, { rows, counted, mode }: Bags<T>): T {
   const mask = counted && o.unsqueeze(counted, -1);
-  if (rows.shape[1] === 0) return o.sum(rows, 1);
+  if (isEqual(rows.shape[1] ?? 1, 0)) return o.sum(rows, 1);
   if (mode === "max") {
     const [largest] = o.max(mask ? o.where(mask, rows, -Infinity) : rows, 1);
     invariant(largest, "Expected maxima but found none");

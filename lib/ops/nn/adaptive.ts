@@ -16,7 +16,7 @@ import { checkCategory, elements, t } from "../pointwise.ts";
 import { maximaOf } from "./max_pooling.ts";
 import { checkPooled, type Windows } from "./windows.ts";
 import { within } from "../shape/scatter_views.ts";
-import { flatIndex, sameShape, shapeText, withSize } from "../shapes.ts";
+import { checkSizeAtLeast, flatIndex, sameShape, shapeText, withSize } from "../shapes.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
 
 const startOf = (i: Dim, size: Dim, count: Dim): Dim => floorDiv(mul(i, size), count);
@@ -39,7 +39,7 @@ function outputSizes(self: TensorLike, given: Dim | readonly (Dim | null)[], ran
   }
   return spatial.map((size, d) => {
     const count = list[list.length === 1 ? 0 : d] ?? size;
-    checkAtLeast("output sizes", count, 0);
+    checkSizeAtLeast("output sizes", count, 0);
     return count;
   });
 }

@@ -173,10 +173,10 @@ const groupNorm = composeWideOp({
       throw new DynError(`Expected an input [N, C, ...] but found ${shapeText(self.shape)}`);
     }
     grouped(self, numGroups);
-    if (self.shape[1] === 0) {
+    if (isEqual(self.shape[1] ?? 1, 0)) {
       throw new DynError(`Expected at least one channel but found ${shapeText(self.shape)}`);
     }
-    if (self.shape.slice(2).some((size) => size === 0)) {
+    if (self.shape.slice(2).some((size) => isEqual(size, 0))) {
       throw new DynError(`Expected at least one element in each channel but found ${shapeText(self.shape)}`);
     }
     if (isEqual(product([self.shape[0] ?? 1, grouped(self, numGroups)[2] ?? 1]), 1)) {
@@ -217,7 +217,7 @@ const instanceNorm = composeWideOp({
     if (self.shape.length < 3) {
       throw new DynError(`Expected an input [N, C, ...] but found ${shapeText(self.shape)}`);
     }
-    if (useInputStats && self.shape.slice(2).every((size) => size === 1)) {
+    if (useInputStats && self.shape.slice(2).every((size) => isEqual(size, 1))) {
       throw new DynError(
         `Expected more than 1 spatial element when training but found shape ${shapeText(self.shape)}`,
       );

@@ -4,7 +4,7 @@
  */
 import { DynError } from "../../base/errors.ts";
 import { add, boundsOf, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
-import { isLess } from "../../sym/decide.ts";
+import { isEqual, isLess } from "../../sym/decide.ts";
 import { type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { nullable, optional, required } from "../params.ts";
@@ -92,7 +92,7 @@ export function checkPooled(name: string, self: TensorMeta, rank: number): void 
       `Expected ${name} of ${rank + 1} or ${rank + 2} dimensions but found ${shapeText(self.shape)}`,
     );
   }
-  if (self.shape.slice(self.shape.length === rank + 2 ? 1 : 0).some((s) => s === 0)) {
+  if (self.shape.slice(self.shape.length === rank + 2 ? 1 : 0).some((s) => isEqual(s, 0))) {
     throw new DynError(`Expected nonzero sizes except for the batch but found ${shapeText(self.shape)}`);
   }
 }

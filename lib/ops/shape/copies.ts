@@ -4,14 +4,14 @@
  */
 import { DynError, invariant } from "../../base/errors.ts";
 import { add, type Dim, mod, mul, sub, Sym } from "../../sym/expr.ts";
-import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
+import { isEqual, isLess } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
 import { nullable, optional, required } from "../params.ts";
 import { castTo, isTensor, resultTypeOf } from "../promotion.ts";
 import { deviceOf, elements, t } from "../pointwise.ts";
-import { normalizeDim, normalizeDims, sameShape, shapeText, withSize } from "../shapes.ts";
+import { checkSizeAtLeast, normalizeDim, normalizeDims, sameShape, shapeText, withSize } from "../shapes.ts";
 import { checkIndex } from "../indexing/indexing.ts";
 import { readAt } from "./views.ts";
 
@@ -206,9 +206,7 @@ const repeatInterleave = composeOp({
     if (typeof repeats !== "number" && !(repeats instanceof Sym)) {
       throw new DynError("Expected a number of repeats but found a tensor");
     }
-    if (isLess(repeats, 0)) {
-      throw new DynError(`Expected repeats to be at least 0 but found ${sizeText(repeats)}`);
-    }
+    checkSizeAtLeast("repeats", repeats, 0);
     const shape = dim === null ? [self.shape.reduce<Dim>(mul, 1)] : self.shape;
     const at = normalizeDim(dim ?? 0, shape.length);
     return contiguousMeta(withSize(shape, at, mul(shape[at] ?? 1, repeats)), self.dtype, self.device);

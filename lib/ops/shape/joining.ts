@@ -438,7 +438,9 @@ const sumToSize = composeOp({
     // Summing to a 0-d shape has the type of a sum even for a single element
     if (size.length === 0) return o.sum(self);
     const lead = self.shape.length - size.length;
-    const dims = self.shape.flatMap((s, d) => d < lead || (s !== 1 && size[d - lead] === 1) ? [d] : []);
+    const dims = self.shape.flatMap((s, d) =>
+      d < lead || (!isEqual(s, 1) && isEqual(size[d - lead] ?? 0, 1)) ? [d] : []
+    );
     return dims.length === 0 ? self : o.reshape(o.sum(self, dims, true), size);
   },
   samples: [{ args: [t(2, 3), [1, 3]] }, { args: [t(2, 3), [3]] }],
