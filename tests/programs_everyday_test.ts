@@ -10,6 +10,7 @@ import { decisions, reads } from "./programs/element_reads.ts";
 import { bytesAndTexts } from "./programs/bytes_and_texts.ts";
 import { brokenJson, json } from "./programs/json.ts";
 import { brokenPromises, promises } from "./programs/promises.ts";
+import { weakCollections } from "./programs/weak_collections.ts";
 import { register, registerUnbroken } from "./support/programs.ts";
 
 register(everyday, ["eager"], [4, 10, 23]);
@@ -22,6 +23,7 @@ const whole = {
   ...bytesAndTexts,
   ...disposables,
   ...reads,
+  ...weakCollections,
   ...unbroken,
 };
 const broken = { ...brokenJson, ...brokenPromises, ...brokenDisposables, ...decisions, ...builtins };

@@ -351,7 +351,8 @@ function assemble(
       // A history that was started does not outlive the trace; new parameters get their properties where they are first
       // seen
       tensors: [...new Set([...machine.wrapper.tensors, ...output.tensors.values()])].filter((t) =>
-        (t.assigned.size > 0 || t.layoutChanges.length > 0) && !t.isBegun
+        ((t.assigned.size > 0 || t.layoutChanges.length > 0) && !t.isBegun) ||
+        (t.real !== null && t.privates.size > 0)
       ),
       cells: [...machine.cells.values()],
     },
@@ -428,7 +429,9 @@ function guardAliases(machine: Machine, output: OutputGraph): void {
     if (changed && changed.length > 0) output.guardDistinct(changed, others);
   }
   const [changed = [], others = []] = [true, false].map((which) =>
-    tensors.filter(({ assigned, layoutChanges }) => (assigned.size + layoutChanges.length > 0) === which)
+    tensors.filter(({ assigned, privates, layoutChanges }) =>
+      (assigned.size + privates.size + layoutChanges.length > 0) === which
+    )
   );
   guardDistinctTensors(output, changed, others);
 }

@@ -89,10 +89,13 @@ export function countEffects(state: ChangedState, visit: (value: Value) => void)
     if (exotic.kind === "bytes") {
       for (const { given, root } of exotic.memory.cells.values()) if (root === object) visit(given);
     }
-    for (const value of object.privates.values()) visit(value);
+    for (const value of object.privates.values()) if (value) visit(value);
     if (object.prototypeChanged && object.prototype) visit(object.prototype);
   }
-  for (const tensor of state.tensors) for (const value of tensor.assigned.values()) visit(value);
+  for (const tensor of state.tensors) {
+    for (const value of tensor.assigned.values()) visit(value);
+    for (const value of tensor.privates.values()) if (value) visit(value);
+  }
   for (const cell of state.cells) if (cell.changed && cell.content) visit(cell.content);
 }
 
@@ -107,8 +110,12 @@ export function effectStatements(state: ChangedState, rebuild: Rebuilder): strin
       const given = [rebuild.tensor(tensor), JSON.stringify(op), JSON.stringify(args)];
       lines.push(`${rebuild.helper("changeLayout")}(${given.join(", ")});`);
     }
-    for (const [key, value] of tensor.assigned) {
+    for (const [key, value] of tensor.isBegun ? [] : tensor.assigned) {
       lines.push(`${rebuild.tensor(tensor)}${rebuild.keys.access(key)} = ${rebuild.value(value)};`);
+    }
+    // Those of new tensors are written where the tensors leave, if they do
+    if (tensor.real) {
+      for (const entry of tensor.privates) lines.push(rebuild.setPrivate(rebuild.tensor(tensor), entry));
     }
   }
   for (const cell of state.cells) {
@@ -175,9 +182,7 @@ function objectEffects(object: ObjectValue, rebuild: Rebuilder, lines: string[])
     const define = former ? !keepsFlags : mayRunCode(object, key);
     lines.push(rebuild.setSlot(name(), key, assigned, define));
   }
-  for (const [access, value] of object.privates) {
-    lines.push(`${rebuild.constants.name(access)}.set(${name()}, ${rebuild.value(value)});`);
-  }
+  for (const entry of object.privates) lines.push(rebuild.setPrivate(name(), entry));
   if (object.frozen !== "no") {
     lines.push(rebuild.integrity(name(), object.frozen));
   }

@@ -234,7 +234,7 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
     }
   }
   for (const [, value] of privateValues(object)) yield value;
-  yield* object.privates.values();
+  for (const value of object.privates.values()) if (value) yield value;
 }
 
 /** The private fields of an object made in the trace, by their declarations. */

@@ -35,9 +35,10 @@ export class Occurrences {
         if (value.object) this.count(value.object);
         return;
       case "tensor":
-        if (!value.made || this.#tensors.has(value)) return;
+        if (value.real || this.#tensors.has(value)) return;
         this.#tensors.add(value);
-        for (const assigned of value.assigned.values()) this.count(assigned);
+        for (const assigned of value.made ? value.assigned.values() : []) this.count(assigned);
+        for (const entry of value.privates.values()) if (entry) this.count(entry);
         return;
       case "constant":
       case "uninitialized":

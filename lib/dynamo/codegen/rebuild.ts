@@ -5,6 +5,7 @@
  */
 import { invariant } from "../../base/errors.ts";
 import type { Node } from "../../graph/node.ts";
+import type { PrivateAccess } from "../frame/info.ts";
 import type { Constants, SourceReader } from "../guards/reader.ts";
 import { generatorMethods, GENERATORS } from "../trace/contents.ts";
 import { Restart } from "../trace/restart.ts";
@@ -152,7 +153,9 @@ export class Rebuilder {
     if (value.real && value.source) return this.reader.read(value.source);
     if (value.made) return this.#made(value);
     invariant(value.node, "Expected a node for a tensor");
-    return this.output(value.node);
+    const name = this.output(value.node);
+    this.#fillEntries(value, name);
+    return name;
   }
 
   /** A parameter that the program has created and can access, with the properties that it has added. */
@@ -163,8 +166,26 @@ export class Rebuilder {
       for (const [key, assigned] of value.assigned) {
         this.order.fill(() => `${name}${this.keys.access(key)} = ${this.value(assigned)};`);
       }
+      this.#fillPrivates(value, name);
     }
     return name;
+  }
+
+  /** Enters a new tensor into the weak collections whose key it is. */
+  #fillEntries(value: TensorValue, name: string): void {
+    if (value.privates.size === 0 || this.#filled.has(value)) return;
+    this.#filled.add(value);
+    this.#fillPrivates(value, name);
+  }
+
+  #fillPrivates({ privates }: ObjectValue | TensorValue, name: string): void {
+    for (const entry of privates) this.order.fill(() => this.setPrivate(name, entry));
+  }
+
+  /** The statement that sets a private member or an entry in a weak collection, or removes an entry. */
+  setPrivate(name: string, [access, value]: readonly [PrivateAccess, Value | null]): string {
+    const member = this.constants.name(access);
+    return value ? `${member}.set(${name}, ${this.value(value)});` : `${member}.remove(${name});`;
   }
 
   /** The name of a parameter that is created before the graph runs. */
@@ -454,9 +475,7 @@ export class Rebuilder {
         this.order.fill(() => `${this.constants.name(access)}.set(${name}, ${this.value(value)});`);
       }
     }
-    for (const [access, value] of object.privates) {
-      this.order.fill(() => `${this.constants.name(access)}.set(${name}, ${this.value(value)});`);
-    }
+    this.#fillPrivates(object, name);
     for (const key of givenKeys(object)) {
       if (!object.slots.has(key)) this.order.fills.push(`delete ${name}${this.keys.access(key)};`);
     }

@@ -19,6 +19,8 @@ export interface PrivateAccess {
   readonly has: (object: object) => boolean;
   readonly get: (object: object) => unknown;
   readonly set: (object: object, value: unknown) => void;
+  /** Removes the entry of an object in a weak collection; private members stay. */
+  readonly remove?: (object: object) => void;
   readonly member: "field" | "method" | "accessor";
 }
 

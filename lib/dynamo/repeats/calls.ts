@@ -266,8 +266,9 @@ export function areFresh(m: Interpreter, objects: readonly object[]): boolean {
     const value = m.wrapper.find(object);
     if (value?.kind === "object") return !isChanged(value);
     if (value?.kind !== "tensor") return true;
-    const { written, assigned, layoutChanges, begunAt } = value;
-    return !written && layoutChanges.length === 0 && begunAt === null && assigned.size <= 1 &&
+    const { written, assigned, privates, layoutChanges, begunAt } = value;
+    return !written && privates.size === 0 && layoutChanges.length === 0 && begunAt === null &&
+      assigned.size <= 1 &&
       [...assigned.keys()].every((key) => key === "grad");
   });
 }

@@ -178,7 +178,8 @@ export function relyOnMoved(
 
 /** Returns whether a tensor looks the same to the trace as another, relying on the same methods. */
 function sameTensor(former: TensorValue, value: TensorValue): boolean {
-  const isSame = former.requiresGrad === value.requiresGrad && former.assigned.size === value.assigned.size;
+  const isSame = former.requiresGrad === value.requiresGrad &&
+    former.assigned.size === value.assigned.size && former.privates.size === value.privates.size;
   if (!isSame || !sameMeta(former.meta, value.meta)) return false;
   for (const [key, method] of former.methods) value.methods.set(key, method);
   return true;

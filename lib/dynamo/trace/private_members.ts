@@ -14,6 +14,7 @@ import {
   ObjectValue,
   type PrivateMethod,
   type PrivateName,
+  type TensorValue,
   type Value,
 } from "../variables/value.ts";
 import { inheritsAnew } from "../variables/wrap.ts";
@@ -131,19 +132,19 @@ function canonical(object: ObjectValue, name: string, access: PrivateAccess): Pr
 }
 
 /** The known accesses to members with one name of an object. */
-function accessesTo(object: ObjectValue, name: string): PrivateAccess[] {
+function accessesTo(object: ObjectValue | TensorValue, name: string): PrivateAccess[] {
   let known = object.privateAccess.get(name);
   if (!known) object.privateAccess.set(name, known = []);
   return known;
 }
 
 /** Returns the source of an object's member: members with one name, of several classes, have distinct names. */
-export function memberSource(object: ObjectValue, name: string, access: PrivateAccess): Source {
+export function memberSource(object: ObjectValue | TensorValue, name: string, access: PrivateAccess): Source {
   invariant(object.source, "Expected an object of the program");
   return privateSource(object.source, memberName(object, name, access), access);
 }
 
-function memberName(object: ObjectValue, name: string, access: PrivateAccess): string {
+function memberName(object: ObjectValue | TensorValue, name: string, access: PrivateAccess): string {
   const known = accessesTo(object, name);
   let index = known.indexOf(access);
   if (index < 0) index = known.push(access) - 1;

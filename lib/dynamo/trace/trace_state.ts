@@ -54,7 +54,9 @@ export function stateOf(m: Interpreter, frames: readonly Frame[]): TraceState {
         if (!contents.has(object) && isChanged(object)) return "a change of an object";
       }
       for (const tensor of m.wrapper.tensors) {
-        if (!contents.has(tensor) && tensor.assigned.size > 0) return "a property of a tensor";
+        if (contents.has(tensor)) continue;
+        if (tensor.assigned.size > 0) return "a property of a tensor";
+        if (tensor.privates.size > 0) return "the entry of a tensor in a weak collection";
       }
       for (const cell of m.cells.values()) {
         if (!contents.has(cell) && cell.changed) return `a change of ${cell.name}`;
@@ -93,7 +95,13 @@ function contentOf(value: Value): readonly unknown[] {
     case "cell":
       return [value.content, value.changed];
     case "tensor":
-      return [value.written, value.requiresGrad, value.meta, ...[...value.assigned].flat()];
+      return [
+        value.written,
+        value.requiresGrad,
+        value.meta,
+        ...[...value.assigned].flat(),
+        ...[...value.privates].flat(),
+      ];
     case "enumerator":
       return [value.object, value.index];
     case "object":

@@ -100,6 +100,10 @@ export class TensorValue implements TensorLike {
   readonly kind = "tensor";
   /** Properties assigned in the trace: `grad`, and any others that users add to tensors. */
   readonly assigned: Map<string | symbol, Value> = new Map();
+  /** Entries in weak collections written in the trace, by their access; null: removed. */
+  readonly privates: Map<PrivateAccess, Value | null> = new Map();
+  /** The accesses to entries that the trace has used, by name. */
+  readonly privateAccess: Map<string, PrivateAccess[]> = new Map();
   /** Lists of sizes that the program has seen, by property. */
   readonly lists: Map<string, ObjectValue> = new Map();
   /** Methods that the program has found on a real one, by key. */
@@ -487,8 +491,8 @@ export class ObjectValue {
   tensorProperty: { readonly tensor: TensorValue; readonly name: string } | null = null;
   /** The function of the trace that was created with this object as its prototype. */
   prototypeOf: ObjectValue | null = null;
-  /** Private members written in the trace, by their access. */
-  readonly privates: Map<PrivateAccess, Value> = new Map();
+  /** Private members and entries in weak collections written in the trace, by their access; null: removed. */
+  readonly privates: Map<PrivateAccess, Value | null> = new Map();
   /** The accesses to private members that the trace has used, by name. */
   readonly privateAccess: Map<string, PrivateAccess[]> = new Map();
   /** Private members of an object created in the trace: for each class that has initialised it, by declaration. */

@@ -1,6 +1,6 @@
 /**
- * Models of WeakMaps and WeakSets: the trace treats a key's entry like an object's private member. Invariant: a weak
- * collection created in the trace does not leave it.
+ * Models of WeakMaps and WeakSets: the trace treats the entry of an object or a tensor like a private member.
+ * Invariant: a weak collection created in the trace does not leave it.
  */
 import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
@@ -27,8 +27,8 @@ interface Accesses {
 const MAP = WeakMap.prototype, SET = WeakSet.prototype;
 const { apply } = Reflect;
 const methods = {
-  map: { has: MAP.has, get: MAP.get, put: MAP.set },
-  set: { has: SET.has, add: SET.add },
+  map: { has: MAP.has, get: MAP.get, put: MAP.set, remove: MAP.delete },
+  set: { has: SET.has, add: SET.add, remove: SET.delete },
 } as const;
 
 const known = new WeakMap<Weak, Accesses>();
@@ -43,9 +43,11 @@ function accessesOf(weak: Weak): Accesses {
     if (isMap) apply(methods.map.put, weak, [object, value]);
     else apply(methods.set.add, weak, [object]);
   };
+  const remove = (object: object): boolean =>
+    apply(isMap ? methods.map.remove : methods.set.remove, weak, [object]);
   const refuse = (): void => breakGraph("opaqueObject", "the presence of a key");
   accesses = {
-    content: { has, get, set, member: "field" },
+    content: { has, get, set, remove, member: "field" },
     presence: { has: () => true, get: has, set: refuse, member: "field" },
   };
   known.set(weak, accesses);
@@ -76,17 +78,17 @@ function collectionOf(m: Interpreter, self: Value, isMap: boolean): Found {
   return breakGraph("throws", "a weak collection of another kind");
 }
 
-const OF_TENSOR = "the entry of a tensor, or of a list of its sizes, in a weak collection";
+const OF_SIZES = "the entry of a list of a tensor's sizes in a weak collection";
 
 /** Returns the entry of a key, or null. */
 function read(m: Interpreter, found: Found, key: Value): Value | null {
   if (key.kind === "constant" && typeof key.value === "symbol") return refuseKey(key, "a symbol held weakly");
   if (!isObject(key)) return null;
   if (found.kind === "made") return m.output.keys.find(found.entries, key) ?? null;
-  if (key.kind === "tensor" || key.tensorProperty) return breakGraph("opaqueObject", OF_TENSOR);
+  if (key.kind === "object" && key.tensorProperty) return breakGraph("opaqueObject", OF_SIZES);
   const { content, presence } = found.accesses, { real, source } = key;
   const written = key.privates.get(content);
-  if (written) return written;
+  if (written !== undefined) return written;
   // No outside collection has an entry for an object created in the trace.
   if (!real || !source) return null;
   const has = m.wrapper.wrap(presence.get(real), memberSource(key, "<in a weak collection>", presence));
@@ -103,8 +105,18 @@ function refuseKey(key: Value | undefined, what: string): never {
 function write(m: Interpreter, found: Found, key: Value | undefined, value: Value): void {
   if (!key || !isObject(key)) return refuseKey(key, "a weak collection of a value that is not an object");
   if (found.kind === "made") m.output.keys.put(found.entries, key, value);
-  else if (key.kind === "object" && !key.tensorProperty) key.privates.set(found.accesses.content, value);
-  else breakGraph("opaqueObject", OF_TENSOR);
+  else if (key.kind === "object" && key.tensorProperty) breakGraph("opaqueObject", OF_SIZES);
+  else key.privates.set(found.accesses.content, value);
+}
+
+/** Removes an entry, and returns whether there was one. */
+function remove(m: Interpreter, found: Found, key: Value): boolean {
+  const had = read(m, found, key) !== null;
+  if (!had || !isObject(key)) return false;
+  if (found.kind === "made") return found.entries.delete(key);
+  if (key.real) key.privates.set(found.accesses.content, null);
+  else key.privates.delete(found.accesses.content);
+  return true;
 }
 
 function newWeak(
@@ -182,11 +194,7 @@ export function addWeak(table: ModelTable): void {
       return constant(read(m, collectionOf(m, self, isMap), key) !== null);
     });
     table.method(prototype, "delete", (m, { self, args: [key = UNDEFINED] }) => {
-      const found = collectionOf(m, self, isMap);
-      if (found.kind === "real") {
-        return breakGraph("opaqueObject", "a weak collection from which a key is removed");
-      }
-      return constant(m.output.keys.find(found.entries, key) !== undefined && found.entries.delete(key));
+      return constant(remove(m, collectionOf(m, self, isMap), key));
     });
   }
   table.method(MAP, "get", (m, { self, args: [key = UNDEFINED] }) => {
