@@ -151,31 +151,20 @@ export class Rebuilder {
   /** A tensor: the user's own if it came from outside, else a result of the graph. */
   tensor(value: TensorValue): string {
     if (value.real && value.source) return this.reader.read(value.source);
-    if (value.made) return this.#made(value);
+    if (value.made) return this.#filledTensor(value, this.parameter(value));
     invariant(value.node, "Expected a node for a tensor");
-    const name = this.output(value.node);
-    this.#fillEntries(value, name);
-    return name;
+    return this.#filledTensor(value, this.output(value.node));
   }
 
-  /** A parameter that the program has created and can access, with the properties that it has added. */
-  #made(value: TensorValue): string {
-    const name = this.parameter(value);
-    if (!this.#filled.has(value)) {
-      this.#filled.add(value);
-      for (const [key, assigned] of value.assigned) {
-        this.order.fill(() => `${name}${this.keys.access(key)} = ${this.value(assigned)};`);
-      }
-      this.#fillPrivates(value, name);
-    }
-    return name;
-  }
-
-  /** Enters a new tensor into the weak collections whose key it is. */
-  #fillEntries(value: TensorValue, name: string): void {
-    if (value.privates.size === 0 || this.#filled.has(value)) return;
+  /** Gives a parameter the properties that the program has added, and a new tensor its entries in weak collections. */
+  #filledTensor(value: TensorValue, name: string): string {
+    if (this.#filled.has(value)) return name;
     this.#filled.add(value);
+    for (const [key, assigned] of value.made ? value.assigned : []) {
+      this.order.fill(() => `${name}${this.keys.access(key)} = ${this.value(assigned)};`);
+    }
     this.#fillPrivates(value, name);
+    return name;
   }
 
   #fillPrivates({ privates }: ObjectValue | TensorValue, name: string): void {
