@@ -12,7 +12,7 @@ import { config, inductorPatch, shadowRate } from "./base/config.ts";
 import { DynError, Unsupported } from "./base/errors.ts";
 import { refuseFallback, reportFallback } from "./base/fallback.ts";
 import { counters } from "./base/logs.ts";
-import { withRuntimeBuiltins } from "./base/own_builtins.ts";
+import { apart, withOwnRecords } from "./base/own_builtins.ts";
 import { environmentSwitch } from "./base/permissions.ts";
 import { showAsText } from "./base/console_text.ts";
 import { isPlainObject } from "./base/tree.ts";
@@ -103,7 +103,7 @@ export function compile(
   options: CompileOptions | MethodContext = {},
 ): unknown {
   if (arguments.length > 2) refuseSurplus("compile", 2, arguments);
-  return withRuntimeBuiltins(() => compileTarget(target, options));
+  return withOwnRecords(() => compileTarget(target, options));
 }
 
 function compileTarget(
@@ -137,11 +137,13 @@ function checkedOptions(options: CompileOptions): CompileOptions {
   if (options.dynamic !== undefined && options.shapesSpec !== undefined) {
     throw new DynError(`Expected dynamic or shapesSpec but found both`);
   }
-  return options;
+  // An option's name may be that of a permanent property of all objects
+  return Object.getPrototypeOf(options) === Object.prototype ? apart({ ...options }) : options;
 }
 
 function isMethodContext(options: CompileOptions | MethodContext): options is MethodContext {
-  return typeof options === "object" && options !== null && "kind" in options && "name" in options;
+  return typeof options === "object" && options !== null && Object.hasOwn(options, "kind") &&
+    Object.hasOwn(options, "name");
 }
 
 /** Returns whether the environment or the settings exclude functions of this name. */

@@ -161,3 +161,67 @@ Deno.test("dyn leaves nothing behind after a program that gives lists an element
   ]);
   assertEquals([code, stdout], [0, "true 4,6\n"], stderr);
 });
+
+Deno.test("options of compile are none of the properties that a program gives all objects", () => {
+  const thrower = {
+    get(): unknown {
+      throw new Error("a property of all objects");
+    },
+    configurable: true,
+  };
+  const keys = ["backend", "fullgraph", "dynamic", "shapesSpec", "mode", "options", "disable", "name", "named"];
+  const x = tensor([1, 2]);
+  for (const key of [...keys, "signature", "kind", "value", "length"]) {
+    for (const descriptor of [{ value: "patched", configurable: true }, thrower]) {
+      const program = (t: Tensor): Tensor => t.add(1);
+      let found: Tensor | undefined;
+      defineProperty(Object.prototype, key, descriptor);
+      try {
+        found = compile(program, { backend: "eager" })(x);
+      } finally {
+        deleteProperty(Object.prototype, key);
+      }
+      assertEquals(found.tolist(), [2, 3], key);
+    }
+  }
+});
+
+Deno.test("an object that a program freezes refuses assignments to what inherits from it", () => {
+  interface Kept {
+    k: number;
+  }
+  const refused = (assign: () => void): boolean => {
+    try {
+      assign();
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  const heirs: Readonly<Record<string, (holder: Kept) => Kept>> = {
+    "created": (holder) => Object.create(holder),
+    "set": (holder) => Object.setPrototypeOf({ other: 1 }, holder),
+    "a list": (holder) => Object.setPrototypeOf([7], holder),
+  };
+  for (const [name, heir] of Object.entries(heirs)) {
+    const program = (x: Tensor, holder: Kept): readonly unknown[] => {
+      holder.k = 2;
+      Object.freeze(holder);
+      const made = heir(holder);
+      const found = [refused(() => made.k = 5), refused(() => made.k++), Reflect.set(made, "k", 6)];
+      return [...found, Object.hasOwn(made, "k"), made.k, x.add(1).tolist()];
+    };
+    const unwritten = (x: Tensor, holder: Kept): readonly unknown[] => {
+      Object.freeze(holder);
+      const made = heir(holder);
+      return [refused(() => made.k = 5), Object.hasOwn(made, "k"), made.k, x.add(1).tolist()];
+    };
+    const x = tensor([1]);
+    for (const each of [program, unwritten]) {
+      const compiled = compile(each, { backend: "eager" });
+      const expected = each(x, { k: 1 });
+      assertEquals(expected[0], true, name);
+      for (let call = 0; call < 2; call++) assertEquals(compiled(x, { k: 1 }), expected, name);
+    }
+  }
+});

@@ -294,6 +294,11 @@ export function withRuntimeBuiltins<T>(work: () => T): T {
   return runsAsLoaded() ? work() : preferringOwnBuiltins(work);
 }
 
+/** Like `withRuntimeBuiltins`, for work that reads records: these inherit what the program has given all objects. */
+export function withOwnRecords<T>(work: () => T): T {
+  return ownKeys(objectPrototype).length === inherited ? withRuntimeBuiltins(work) : preferringOwnBuiltins(work);
+}
+
 /** Runs code of the program in the middle of dyn's work. */
 export function asProgram<T>(run: () => T): T {
   return withProgramsMatch(() => withReplaced(run));

@@ -166,7 +166,7 @@ function ownSlotFlags(
   if (changed) {
     if (changed.kind === "deleted") return null;
     if (changed.kind === "accessor") return "accessor";
-    return changed.writable ? "data" : "readonly";
+    return changed.writable && object.frozen !== "frozen" ? "data" : "readonly";
   }
   if (object.exotic.kind === "array") {
     const index = indexOfKey(key), element = index === null ? null : elementsOf(m, object)[index];
@@ -182,7 +182,8 @@ function ownSlotFlags(
   const descriptor = programDescriptor(object.real, key);
   if (!descriptor) return null;
   if (!("value" in descriptor)) return "accessor";
-  return descriptor.writable ? "data" : "readonly";
+  // The trace may have frozen an object whose properties are still as the program left them
+  return descriptor.writable && object.frozen !== "frozen" ? "data" : "readonly";
 }
 
 /** Returns whether a number is a valid length of arrays. */
