@@ -134,11 +134,12 @@ const OPTION_TYPES: Readonly<Record<keyof CompileOptions, readonly ValueType[]>>
 /** Returns checked options. Throws DynError for an unknown one or one of another type. */
 function checkedOptions(options: CompileOptions): CompileOptions {
   checkOptions("compile", OPTION_TYPES, options);
-  if (options.dynamic !== undefined && options.shapesSpec !== undefined) {
+  // An option's name may be that of a permanent property of all objects
+  const own = Object.getPrototypeOf(options) === Object.prototype ? apart({ ...options }) : options;
+  if (own.dynamic !== undefined && own.shapesSpec !== undefined) {
     throw new DynError(`Expected dynamic or shapesSpec but found both`);
   }
-  // An option's name may be that of a permanent property of all objects
-  return Object.getPrototypeOf(options) === Object.prototype ? apart({ ...options }) : options;
+  return own;
 }
 
 function isMethodContext(options: CompileOptions | MethodContext): options is MethodContext {

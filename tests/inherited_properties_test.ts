@@ -169,7 +169,17 @@ Deno.test("options of compile are none of the properties that a program gives al
     },
     configurable: true,
   };
-  const keys = ["backend", "fullgraph", "dynamic", "shapesSpec", "mode", "options", "disable", "name", "named"];
+  const keys = [
+    "backend",
+    "fullgraph",
+    "dynamic",
+    "shapesSpec",
+    "mode",
+    "options",
+    "disable",
+    "name",
+    "named",
+  ];
   const x = tensor([1, 2]);
   for (const key of [...keys, "signature", "kind", "value", "length"]) {
     for (const descriptor of [{ value: "patched", configurable: true }, thrower]) {

@@ -296,7 +296,9 @@ export function withRuntimeBuiltins<T>(work: () => T): T {
 
 /** Like `withRuntimeBuiltins`, for work that reads records: these inherit what the program has given all objects. */
 export function withOwnRecords<T>(work: () => T): T {
-  return ownKeys(objectPrototype).length === inherited ? withRuntimeBuiltins(work) : preferringOwnBuiltins(work);
+  return ownKeys(objectPrototype).length === inherited
+    ? withRuntimeBuiltins(work)
+    : preferringOwnBuiltins(work);
 }
 
 /** Runs code of the program in the middle of dyn's work. */
