@@ -103,7 +103,12 @@ export function compile(
   options: CompileOptions | MethodContext = {},
 ): unknown {
   if (arguments.length > 2) refuseSurplus("compile", 2, arguments);
-  return withOwnRecords(() => compileTarget(target, options));
+  return withOwnRecords<unknown>(() => compileTarget(target, options), (error) => {
+    const isWhole = Object.hasOwn(options, "fullgraph") && "fullgraph" in options && options.fullgraph;
+    const isTold = error instanceof DynError || error instanceof Unsupported;
+    if (typeof target !== "function" || isWhole || isTold) throw error;
+    return target;
+  });
 }
 
 function compileTarget(

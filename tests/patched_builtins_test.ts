@@ -348,8 +348,14 @@ Deno.test("permanently replaced builtins leave functions uncompiled, which is re
   const [output, warnings] = await printed(`
     Object.defineProperty(Array.prototype, "copyWithin", { value: () => "replaced", configurable: false, writable: false });
     const f = compile((x) => [x.add(1).tolist(), [1].copyWithin(0)], { backend: "eager" });
-    console.log(JSON.stringify([f(ones([1])), compiler.status(f).uncompiled.map(({ reason }) => reason.id)]));`);
-  assertEquals(output, [[[2], "replaced"], ["GB0027"]]);
+    const found = [f(ones([1])), compiler.status(f).uncompiled[0].reason.id];
+    for (const key of ["value", "return"]) {
+      Object.defineProperty(Object.prototype, key, { __proto__: null, value: "patched" });
+      const arrow = compile((k) => k + 1, { backend: "eager" }); found.push(arrow(2), arrow.prototype !== "patched");
+    }
+    console.log(JSON.stringify(found));`);
+  assertEquals(output, [[[2], "replaced"], "GB0027", 3, true, 3, true]);
+  assert(warnings.includes("compiled functions run uncompiled, because a builtin was replaced"), warnings);
   assert(warnings.includes("copyWithin of a builtin was replaced permanently"), warnings);
 });
 

@@ -294,11 +294,24 @@ export function withRuntimeBuiltins<T>(work: () => T): T {
   return runsAsLoaded() ? work() : preferringOwnBuiltins(work);
 }
 
-/** Like `withRuntimeBuiltins`, for work that reads records: these inherit what the program has given all objects. */
-export function withOwnRecords<T>(work: () => T): T {
-  return ownKeys(objectPrototype).length === inherited
-    ? withRuntimeBuiltins(work)
-    : preferringOwnBuiltins(work);
+/**
+ * Like `withRuntimeBuiltins`, for work that reads records: these inherit what the program has given all objects.
+ * `otherwise` gives the result of work that fails beside replacements that cannot be undone, which is reported.
+ */
+export function withOwnRecords<T>(work: () => T, otherwise: (error: unknown) => T): T {
+  if (ownKeys(objectPrototype).length === inherited && runsAsLoaded()) return work();
+  try {
+    return withOwnBuiltins(work);
+  } catch (error) {
+    if (!(error instanceof ReplacedBuiltins)) throw error;
+  }
+  try {
+    return work();
+  } catch (error) {
+    const result = otherwise(error);
+    reportWithOwnBuiltins(() => {});
+    return result;
+  }
 }
 
 /** Runs code of the program in the middle of dyn's work. */

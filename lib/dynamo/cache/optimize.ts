@@ -138,7 +138,7 @@ export function optimize<F extends AnyFunction>(fn: F, choices: CompileChoices):
 function beOfKind(callable: object, fn: object): void {
   const kind = Object.getPrototypeOf(fn);
   if (kind !== Object.getPrototypeOf(callable)) Object.setPrototypeOf(callable, kind);
-  const { value: prototype } = Reflect.getOwnPropertyDescriptor(fn, "prototype") ?? {};
+  const prototype: unknown = Reflect.getOwnPropertyDescriptor(fn, "prototype")?.value;
   if (prototype) Reflect.set(callable, "prototype", prototype);
 }
 
