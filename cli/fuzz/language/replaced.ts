@@ -41,6 +41,7 @@ const PLACES = {
   "Function.prototype.call": () => [Function.prototype, "call"],
   "Function.prototype.bind": () => [Function.prototype, "bind"],
   "Function.prototype[Symbol.hasInstance]": () => [Function.prototype, Symbol.hasInstance],
+  "String.prototype.includes": () => [String.prototype, "includes"],
   "String.prototype.split": () => [String.prototype, "split"],
   "RegExp.prototype.exec": () => [RegExp.prototype, "exec"],
   "Number.isInteger": () => [Number, "isInteger"],

@@ -5,6 +5,7 @@
  * which no default, computed key or getter of the program is evaluated.
  */
 import { types } from "node:util";
+import { apply } from "../../base/own_builtins.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Variable } from "../bytecode/scope.ts";
 import { type ClassNode, type FunctionNode, isFunctionNode } from "../bytecode/syntax.ts";
@@ -59,12 +60,23 @@ function makeNames(): Names {
   };
 }
 
-const [MARK, ENDING] = [NAMES.mark, END].map((text) => text.replace(/[$*/(){}]/g, "\\$&"));
-const INSERTED = new RegExp(`${MARK}${ENDING}|${MARK}[^\\n]*?${MARK}`, "g");
+// As they were when dyn loaded: programs read texts of functions, and so do guards, while others are in place
+const { indexOf, slice, charCodeAt } = String.prototype;
 
-/** The text of a function as the program wrote it. */
+/** The text of a function as the program wrote it: without what stands between two marks, or is one with its end. */
 export function withoutEntries(text: string): string {
-  return text.includes(NAMES.mark) ? text.replace(INSERTED, "") : text;
+  const { mark } = NAMES, { length } = mark;
+  let clean = "", from = 0;
+  for (;;) {
+    const at = apply(indexOf, text, [mark, from]);
+    if (at < 0) break;
+    const inside = at + length, isEnd = apply(slice, text, [inside, inside + END.length]) === END;
+    const end = isEnd ? inside + END.length : apply(indexOf, text, [mark, inside]) + length;
+    if (end < inside) break;
+    clean += apply(slice, text, [from, at]);
+    from = end;
+  }
+  return from === 0 ? text : clean + apply(slice, text, [from]);
 }
 
 /** The number of the next module's first entry. */
@@ -101,9 +113,6 @@ export function rewrittenFunction(fn: object): RewrittenFunction | null {
   return described(handed);
 }
 
-// Taken when dyn is loaded: the program may replace them, and this runs in the middle of it.
-const { apply } = Reflect;
-const { indexOf, charCodeAt } = String.prototype;
 const ENTRY = `${NAMES.probe}\`\${`;
 
 /**
