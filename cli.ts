@@ -111,8 +111,11 @@ async function dispatch(args: readonly string[]): Promise<number | undefined> {
     return await runCommand.run(flags.rest);
   }
   const command = await load();
-  const own = command.takesFlags || others[0] === "--help" || others[0] === "-h"
+  const [asked] = command.actions?.includes(others[0] ?? "") ? others.slice(1) : others;
+  const own = command.takesFlags
     ? takeFlags(others)
+    : asked === "--help" || asked === "-h"
+    ? takeFlags([asked])
     : undefined;
   if (own?.help) {
     console.log(

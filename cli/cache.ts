@@ -169,6 +169,7 @@ export const cacheCommand: Command = {
     "prune --unused 30d removes what was not used for that time (12h, 30d, 4w); prune --to 500MB what was used least " +
     "recently,\nuntil the rest is of that size (MB, GB). Uses are known to a day.",
   takesFlags: false,
+  actions: ACTIONS,
   run: async ([action, ...more]) => {
     switch (action) {
       case "explain":

@@ -71,7 +71,7 @@ function amount(text: string, units: Readonly<Record<string, number>>, expected:
   const [, number, unit = ""] = /^(\d+(?:\.\d+)?) ?([a-z]+)$/i.exec(text) ?? [];
   const factor = Object.entries(units).find(([name]) => name.toLowerCase() === unit.toLowerCase())?.[1];
   if (number === undefined || factor === undefined) {
-    throw new UsageError(`Expected ${expected} but found ${text}`);
+    throw new UsageError(`Expected ${expected} but found ${text || "nothing"}`);
   }
   return Number(number) * factor;
 }

@@ -18,6 +18,8 @@ export interface Command {
   readonly summary: string;
   /** Additional text of its own `--help`. */
   readonly help?: string;
+  /** Words that may come first, with arguments of their own; `--help` behind one is the command's. */
+  readonly actions?: readonly string[];
   /** Whether it accepts the flags of `FLAGS`, before its own arguments. */
   readonly takesFlags: boolean;
   /** Runs it; the result is the exit code, or `undefined` if the script that it started determines it. */

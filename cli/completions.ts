@@ -13,9 +13,10 @@ interface Words {
 const SHELLS: Readonly<Record<string, (words: Words) => readonly string[]>> = {
   bash: ({ commands, flags }) => [
     "_dyn() {",
-    '  local word="${COMP_WORDS[COMP_CWORD]}" words=""',
-    `  if [ "$COMP_CWORD" -eq 1 ]; then words="${commands.map(([name]) => name).join(" ")}"; fi`,
-    `  case "$word" in -*) words="${flags.map(([name]) => name).join(" ")}" ;; esac`,
+    // Names of files may hold spaces
+    `  local IFS=$'\\n' word="\${COMP_WORDS[COMP_CWORD]}" words=""`,
+    `  if [ "$COMP_CWORD" -eq 1 ]; then words=$'${commands.map(([name]) => name).join("\\n")}'; fi`,
+    `  case "$word" in -*) words=$'${flags.map(([name]) => name).join("\\n")}' ;; esac`,
     '  COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word"))',
     "}",
     "complete -o filenames -F _dyn dyn",

@@ -221,6 +221,7 @@ Deno.test("help and version", async () => {
     `dyn ${settings.version} (deno ${Deno.version.deno},`,
   );
   assertMatch((await dyn(["explain", "--help"])).stdout, /^Usage: dyn explain <script>/);
+  assertMatch((await dyn(["cache", "prune", "--help"])).stdout, /^Usage: dyn cache .*\n[^]*--unused 30d/);
   assertEquals((await dyn([])).code, 2);
 });
 
@@ -242,9 +243,19 @@ testInTurn("reports of the command line", {
     await withFolder(async (folder) => {
       const env = { DYN_CACHE_DIR: folder };
       assertEquals((await dyn(["cache", "path"], { env })).stdout, `${folder}\n`);
+      const file = join(folder, "mine.txt"), unusable = { DYN_CACHE_DIR: file, TMPDIR: folder };
+      await Deno.writeTextFile(file, "keep");
+      if (Deno.build.os !== "windows") {
+        const { stdout, stderr } = await dyn(["cache", "path"], { env: unusable }), other = stdout.trim();
+        assertMatch(
+          stderr,
+          /^dyn: compiled code is cached in .*, since DYN_CACHE_DIR cannot be used: .*mine/,
+        );
+        assert(other !== file && stderr.includes(`in ${other},`), stderr);
+        await Deno.remove(other, { recursive: true });
+      }
       await Deno.mkdir(join(folder, "graphs"));
       await Deno.writeTextFile(join(folder, "graphs", "a"), "12345");
-      await Deno.writeTextFile(join(folder, "mine.txt"), "keep");
       assertMatch((await dyn(["cache"], { env })).stdout, /graphs +1 file /);
       const saved = join(folder, "saved");
       assertMatch((await dyn(["cache", "save", saved], { env })).stdout, /^Saved \d+ files? in /);
@@ -622,3 +633,18 @@ Deno.test("shell completions include all commands and flags", async () => {
   const words = ["verify", "--logs", "--watch", "--help", "--version"];
   assertEquals([code, words.filter((word) => !stdout.includes(word))], [0, []]);
 });
+
+Deno.test("bash completes commands, flags, and files whose names hold spaces", {
+  ignore: Deno.build.os === "windows",
+}, () =>
+  withFolder(async (folder) => {
+    await Deno.writeTextFile(join(folder, "my model.ts"), "");
+    const { stdout } = await dyn(["completions", "bash"]);
+    const completed = (...words: readonly string[]) =>
+      `COMP_WORDS=(dyn ${
+        words.join(" ")
+      }); COMP_CWORD=${words.length}; _dyn; printf '%s,' "\${COMPREPLY[@]}"`;
+    const script = [stdout, completed("m"), completed("run", "my"), completed("--l")].join("\n");
+    const { stdout: found } = await runProgram("bash", ["-c", script], { cwd: folder });
+    assertEquals(found, "minify,my model.ts,my model.ts,--logs,");
+  }));

@@ -4,6 +4,7 @@
  * renamed.
  */
 import { environmentVariable, isGranted } from "../../lib/base/permissions.ts";
+import { messageOf } from "../../lib/base/errors.ts";
 import { uniqueSuffix } from "../../lib/base/atomic_files.ts";
 import { folderFault } from "./trust.ts";
 
@@ -40,6 +41,7 @@ export function cacheDirectory(): string {
   const asked = candidates();
   // Without permission to know its user, a process cannot decide whether to trust a folder
   const folders = isGranted({ name: "sys", kind: "uid" }) ? [...asked, ...temporaryCandidates()] : [];
+  let unusable: string | undefined;
   for (const base of folders) {
     if (!isGranted({ name: "write", path: base })) continue;
     const path = `${base}/cpu`;
@@ -50,10 +52,18 @@ export function cacheDirectory(): string {
       Deno.writeTextFileSync(trial, "");
       Deno.removeSync(trial);
       fault = folderFault(path, 2);
-    } catch {
+    } catch (thrown) {
+      if (base === env("DYN_CACHE_DIR")) unusable = messageOf(thrown);
       continue;
     }
-    if (fault === undefined) return directory = path;
+    if (fault === undefined) {
+      if (unusable !== undefined) {
+        console.warn(
+          `dyn: compiled code is cached in ${base}, since DYN_CACHE_DIR cannot be used: ${unusable}`,
+        );
+      }
+      return directory = path;
+    }
     // Anyone who can write to it could make dyn run arbitrary code.
     if (asked.includes(base)) {
       console.warn(
