@@ -3,11 +3,11 @@
  * Written by tools/modules.ts: run `deno task generate` after adding modules.
  */
 import "./lib/base/console_text.ts";
-import "./lib/base/errors.ts";
-import "./lib/base/checked_input.ts";
 import "./lib/base/last_match.ts";
 import "./lib/base/loaded_builtins.ts";
 import "./lib/base/own_builtins.ts";
+import "./lib/base/errors.ts";
+import "./lib/base/checked_input.ts";
 import "./lib/base/memory_getters.ts";
 import "./lib/base/fingerprint.ts";
 import "./lib/base/permissions.ts";

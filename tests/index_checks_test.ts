@@ -55,6 +55,40 @@ const CASES: Readonly<Record<string, Case>> = {
     good: () => [x, tensor([[0, 1, 3], [2, Infinity, 1], [1, 1, 1], [1, 1, 1]])],
     bad: () => [x, tensor([[0, 1, NaN], [2, -0.25, 1], [1, 1, 1], [1, 1, 1]])],
   },
+  "a variance as a number, beside no elements too": {
+    fn: (a, v) => nn.functional.gaussianNllLoss(a, a, v.item() < 2 ? 1 : -1, { reduction: "sum" }),
+    good: () => [tensor([], { dtype: "float32" }), tensor(1)],
+    bad: () => [tensor([], { dtype: "float32" }), tensor(3)],
+  },
+  "probabilities of a loss": {
+    fn: (a, b) => nn.functional.binaryCrossEntropy(a, b, { reduction: "none" }),
+    good: () => [tensor([0, 0.5]), tensor([1, 0.5])],
+    bad: () => [tensor([0, 1.5]), tensor([1, 0.5])],
+  },
+  "targets of a loss": {
+    fn: (a, b) => nn.functional.binaryCrossEntropy(a.sigmoid(), b.mul(2)),
+    good: () => [tensor([0, 0.5]), tensor([0.5, 0.25])],
+    bad: () => [tensor([0, 0.5]), tensor([NaN, 0.25])],
+  },
+  "probabilities of a loss whose gradient alone is needed": {
+    fn: (a) => {
+      const leaf = a.detach().clone().requiresGrad_();
+      nn.functional.binaryCrossEntropy(leaf, a.mul(0)).backward();
+      return leaf.grad;
+    },
+    good: () => [tensor([0.25, 0.5])],
+    bad: () => [tensor([0.25, -0.5])],
+  },
+  "quantiles": {
+    fn: (a, q) => a.quantile(q, 1).mul(2),
+    good: () => [x, tensor([0, 0.75])],
+    bad: () => [x, tensor([0, 1.25])],
+  },
+  "chances": {
+    fn: (a) => a.bernoulli().add(1),
+    good: () => [tensor([0, 1], { dtype: "float32" })],
+    bad: () => [tensor([0, 2.5])],
+  },
   "a scatter": {
     fn: (a, i) => a.scatterAdd(0, i, a),
     good: () => [x, tensor([[0, 1, 2], [3, 3, 3]])],

@@ -15,6 +15,7 @@ import { OPS } from "../ops/table.ts";
 import { parseCall } from "../ops/call.ts";
 import { type OpDefinition, type TensorLike, viewsMemory } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
+import { graphApi } from "../ops/graph_api.ts";
 import {
   type GraphValue,
   isGraphValue,
@@ -28,6 +29,7 @@ import { laidOut } from "../ops/rewrite/contract.ts";
 import type { RecordedCall } from "./gradient_tape.ts";
 import type { Recorder } from "./recorder.ts";
 import { isEqual, isLess } from "../sym/decide.ts";
+import { deviceNamed } from "../tensor/storage.ts";
 import { add, type Dim, mul, sub, Sym } from "../sym/expr.ts";
 
 /** A captured program whose views and writes cannot be expressed by pure ops: it must run op by op. */
@@ -260,6 +262,7 @@ export class Functionalizer {
 
   /** Makes a call. In place, the result is the receiver. */
   call(call: FunctionalCall): FunctionalResults {
+    if (call.definition.bounds) this.#markOutliers(call);
     if (call.inplace) return this.#inPlace(call);
     const { args } = call, definition = formOf(call.definition, args);
     const { implementation, gradient } = definition;
@@ -274,6 +277,22 @@ export class Functionalizer {
     const results = this.recorder.call({ definition, args: mapArguments(args, (tensor) => tensor.value()) });
     if (isGraphValue(results)) return this.fresh(results);
     return nameResults(definition, results.map((value) => this.fresh(value)));
+  }
+
+  /** Appends the check of the elements that a call bounds. */
+  #markOutliers({ definition, args }: OpCall<FunctionalTensor>): void {
+    const given = mapArguments(args, (tensor) => tensor.value()), o = graphApi(this.recorder.run);
+    for (const [operand, [low, high]] of Object.entries(definition.bounds?.(given) ?? {})) {
+      const values = given[operand];
+      if (!isGraphValue(values) || isComplex(values.dtype) || !deviceNamed(values.device).hostReadable) {
+        continue;
+      }
+      // NaN violates an upper bound, but not a lower bound alone
+      const marks = high === Infinity
+        ? o.lt(values, low)
+        : o.logicalNot(o.logicalAnd(o.ge(values, low), o.le(values, high)));
+      o.outlierMarks(o.to(marks, "int64"));
+    }
   }
 
   /**

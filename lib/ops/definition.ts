@@ -252,8 +252,8 @@ interface OpDescription<P extends Params = Params> {
    */
   ranges?(args: ArgsOf<P, TensorMeta>): readonly ElementRange[];
   /**
-   * The closed intervals for elements of operands, by operand: eager calls on memory that the host reads refuse other
-   * elements; compiled graphs compute with them.
+   * The closed intervals for elements of operands, by operand: calls on memory that the host reads refuse other
+   * elements, compiled ones by marks (`outlierMarks`) beside the op.
    */
   bounds?(args: ArgsOf<P, TensorLike>): Readonly<Record<string, readonly [low: number, high: number]>>;
   readonly samples: readonly Sample[];

@@ -1286,7 +1286,7 @@ export interface OpApi<T extends TensorLike> {
     target: T,
     ...rest: Rest<OperandNumbers<named.CosineEmbeddingLossOptions, "margin", T>, ["margin", "reduction"]>
   ): T;
-  varianceSigns(self: T): T;
+  outlierMarks(self: T): T;
   gaussianNllLoss(
     self: T,
     target: T,

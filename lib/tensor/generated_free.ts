@@ -1661,7 +1661,7 @@ export const randintLike: (
 export const randperm: (n: Dim, options?: RandpermOptions) => Tensor = ops.randperm;
 /**
  * 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless it
- * is given. Elements outside of [0, 1] are refused in eager calls on the CPU.
+ * is given. Elements outside of [0, 1] are refused on the CPU.
  */
 export const bernoulli: (
   self: Tensor,

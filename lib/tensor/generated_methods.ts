@@ -1519,7 +1519,7 @@ export interface TensorMethods<T> {
   ): T;
   /**
    * 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless
-   * it is given. Elements outside of [0, 1] are refused in eager calls on the CPU.
+   * it is given. Elements outside of [0, 1] are refused on the CPU.
    */
   bernoulli(p?: Operand<T> | null | BernoulliOptions<T>, options?: BernoulliOptions<T>): T;
   /** bernoulli, in place; returns this tensor. */

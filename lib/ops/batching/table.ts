@@ -26,7 +26,7 @@ const BROADCASTING: readonly OpName[] = [
   "fullLike",
   "zero",
   "frequencies",
-  "varianceSigns",
+  "outlierMarks",
   "toDevice",
   "gcd",
   "lcm",

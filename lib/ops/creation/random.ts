@@ -250,7 +250,7 @@ const bernoulli = defineOp({
   takesGenerator: true,
   doc:
     "1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless it is given. " +
-    "Elements outside of [0, 1] are refused in eager calls on the CPU.",
+    "Elements outside of [0, 1] are refused on the CPU.",
   params: {
     self: required("tensor"),
     p: nullable("operand", { changes: { atLeast: 0, atMost: 1 } }),

@@ -374,8 +374,8 @@ const binaryCrossEntropy = composeWideOp({
   name: "binaryCrossEntropy",
   doc:
     "−(target · log self + (1 − target) · log(1 − self)) of probabilities, logarithms not below −100, as " +
-    "`nn.functional.binary_cross_entropy`. Elements outside of [0, 1] are refused in eager calls on the CPU; in " +
-    "compiled functions and on other devices they give NaN.",
+    "`nn.functional.binary_cross_entropy`. Elements outside of [0, 1] are refused on the CPU; on other devices they " +
+    "give NaN.",
   params: {
     self: required("tensor"),
     target: required("tensor"),

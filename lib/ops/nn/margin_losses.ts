@@ -137,20 +137,20 @@ const cosineEmbeddingLoss = composeWideOp({
 
 const floating = (x: TensorMeta): TensorMeta["dtype"] => isFloat(x.dtype) ? x.dtype : "float32";
 
-/** Makes a negative variance an error in compiled graphs too, which check ranges and not the elements of operands. */
-const varianceSigns = lowerWideOp({
-  name: "varianceSigns",
-  doc: "Signs of variances, of which none may be negative.",
+/** Makes elements outside of an op's bounds an error of compiled graphs too, which check ranges. */
+const outlierMarks = lowerWideOp({
+  name: "outlierMarks",
+  doc: "Marks of elements outside of an op's bounds, of which none may be set.",
   params: { self: required("tensor") },
   exposure: { method: false, free: false },
   infer: ({ self }) => contiguousMeta(self.shape, self.dtype, self.device),
-  ranges: ({ self }) => [{ values: self, low: 0, high: 2, what: "the sign of a variance" }],
+  ranges: ({ self }) => [{ values: self, low: 0, high: 1, what: "the mark of an outlier" }],
   lower: ({ self }, [result]) => eachElement(self, result, (_o, x) => x),
   gradient: { kind: "none", because: "integers" },
-  samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 2] }] }],
+  samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 0.5] }] }],
   errors: [{
     args: [{ tensor: [4], dtype: "int64", range: [-4, 0] }],
-    message: "Expected the sign of a variance in [0, 1]",
+    message: "Expected the mark of an outlier in [0, 0]",
   }],
 });
 
@@ -179,6 +179,9 @@ const gaussianNllLoss = composeWideOp({
         `Expected a variance that fits ${shapeText(self.shape)} but found ${shapeText(third)}`,
       );
     }
+    if (typeof variance === "number" && variance < 0) {
+      throw new DynError(`Expected elements of var of at least 0 for gaussianNllLoss but found ${variance}`);
+    }
     const given = typeof variance === "object" && "shape" in variance ? [variance] : [];
     for (const { dtype } of given) checkCategory("gaussianNllLoss with a variance", dtype, ["float"]);
     const like = promoted(self, target, ...given);
@@ -194,13 +197,11 @@ const gaussianNllLoss = composeWideOp({
       : given;
     const shorter = variance.shape.length === self.shape.length - 1 && variance.shape.length > 0;
     if (shorter) variance = o.unsqueeze(variance, -1);
-    const signs = o.varianceSigns(o.neg(o.to(o.lt(variance, 0), "int64")));
     // A bounded variance keeps its gradient
     const least = atLeastNumber(o, variance, eps);
     const raised = o.add(variance, o.detach(o.sub(least, variance)));
     const kept = o.where(o.gt(least, variance), raised, variance);
-    const checked = o.add(kept, o.to(signs, kept.dtype));
-    const loss = o.mul(o.add(o.log(checked), o.div(o.square(o.sub(self, target)), checked)), 0.5);
+    const loss = o.mul(o.add(o.log(kept), o.div(o.square(o.sub(self, target)), kept)), 0.5);
     return reduce(o, full ? o.add(loss, 0.5 * Math.log(2 * Math.PI)) : loss, reduction);
   },
   samples: [{ args: [t(3, 4), t(3, 4), { tensor: [3, 4], range: [0.5, 2] }] }],
@@ -423,7 +424,7 @@ export const marginLosses = {
   marginRankingLoss,
   hingeEmbeddingLoss,
   cosineEmbeddingLoss,
-  varianceSigns,
+  outlierMarks,
   gaussianNllLoss,
   poissonNllLoss,
   tripletMarginLoss,
