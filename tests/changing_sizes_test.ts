@@ -212,6 +212,15 @@ Deno.test("sizes that only the language computes are checked in each call", () =
   }
 });
 
+Deno.test("a tensor stands for a number beside numbers that change and must be known", () => {
+  const x = arange(60).reshape([3, 4, 5]), program = (dim: number, start: number) => x.narrow(dim, start, 2);
+  const f = compile(program, { backend: "eager", dynamic: true });
+  for (const [dim, start] of [[-1, 2], [-1, 1], [1, 2], [0, 1]]) {
+    const outcome = (fn: typeof program) => shown(Reflect.apply(fn, undefined, [dim, tensor(start ?? 0)]));
+    assertEquals(outcome(f), outcome(program), `${dim} ${start}`);
+  }
+});
+
 Deno.test("sizes that follow from changing ones are refused as known ones are", () => {
   const x = arange(36).to("float32"), sequence = x.reshape([1, 4, 9]), groups = x.reshape([2, 2, 9]);
   const programs: Readonly<Record<string, (n: number) => Tensor>> = {

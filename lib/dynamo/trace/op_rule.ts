@@ -77,16 +77,18 @@ export function resolveArguments(m: Interpreter, written: OpCallSite): ResolvedC
   };
   const parse = (form: NumberForm): Attempt<ResolvedCall> => {
     const all = site.args.map((value, at) => toGiven(m, site, { value, form, at }));
-    return attempt(() => {
+    const outcome = attempt(() => {
       const { given, inplace } = splitInplace(definition, all);
       const parsed = withSizes(m, definition, parseCall(definition, given, isGraphValue, anyNumber));
       return { parsed: onDefaultDevice(definition, parsed), inplace };
     });
+    // Each form may be the first to reach the tensor: one that is refused may be refused before it
+    if (readsElement) {
+      breakGraph("tensorItem", `a tensor stands for a number among the arguments of ${definition.name}`);
+    }
+    return outcome;
   };
   const symbolic = parse("symbolic");
-  if (readsElement) {
-    breakGraph("tensorItem", `a tensor stands for a number among the arguments of ${definition.name}`);
-  }
   if (symbolic.ok) return symbolic.value;
   if (site.args.some((value) => mentions(m, value, "item"))) {
     const sized = parse("sizes");
