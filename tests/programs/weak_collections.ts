@@ -91,6 +91,46 @@ export const weakCollections: Corpus = {
       for (const key of [...keys, ...keys]) see(clear(v(1), key), notes.has(key), seen.has(key));
     }
   },
+  "new ones that leave with their entries"({ compile, see }) {
+    class Memo {
+      readonly state = new WeakMap<object, unknown>();
+      readonly seen = new Noted();
+      of(key: object, x: Tensor): unknown {
+        if (!this.state.has(key)) this.state.set(key, x.mul(2));
+        this.seen.add(key);
+        return this.state.get(key);
+      }
+    }
+    class Noted extends WeakSet<object> {
+      readonly count = 1;
+    }
+    const run = compile((x: Tensor, key: object) => {
+      const memo = new Memo(), y = x.add(1), own: object[] = [], circle = new WeakMap<object, unknown>();
+      own.push(circle);
+      circle.set(own, circle).set(circle, own).set(y, x).set(key, 1);
+      circle.delete(key);
+      return {
+        memo,
+        y,
+        own,
+        circle,
+        found: memo.of(key, x),
+        target: new WeakRef(key),
+        result: new WeakRef(y),
+      };
+    });
+    for (const key of [{}, v(4), {}]) {
+      const x = v(1, 2), { memo, y, own, circle, found, target, result } = run(x, key);
+      see(
+        memo.state.get(key) === found,
+        memo.of(key, x) === found,
+        memo.seen.has(key),
+        memo.seen.count,
+      );
+      see(memo.seen instanceof Noted, memo.of(own, y), target.deref() === key, result.deref() === y);
+      see(circle.get(own) === circle, circle.get(circle) === own, circle.get(y) === x, circle.has(key));
+    }
+  },
   "two keys that are one in some calls"({ compile, see }) {
     const notes = new WeakMap<object, number>(), a = [v(1), v(2)] as const, b = [{}, {}] as const;
     const put = compile((x: Tensor, one: object, other: object) => {

@@ -218,9 +218,11 @@ export function* innerValues(object: ObjectValue): Generator<Value> {
     case "opaque":
       if (exotic.proxy) yield* [exotic.proxy.target, exotic.proxy.handler];
       break;
+    case "weak":
+      for (const entry of exotic.entries) yield* entry;
+      break;
     case "plain":
     case "privateName":
-    case "weak":
     case "thrown":
       break;
     default:

@@ -332,6 +332,12 @@ export class Rebuilder {
         return this.#collection("new Map()", prototype, Map.prototype);
       case "set":
         return this.#collection("new Set()", prototype, Set.prototype);
+      case "weak":
+        return exotic.isMap
+          ? this.#collection("new WeakMap()", prototype, WeakMap.prototype)
+          : this.#collection("new WeakSet()", prototype, WeakSet.prototype);
+      case "weakRef":
+        return this.#collection(`new WeakRef(${this.value(exotic.target)})`, prototype, WeakRef.prototype);
       case "constructed":
       case "native": {
         if (exotic.kind === "native" && exotic.from) {
@@ -395,8 +401,6 @@ export class Rebuilder {
           this.value(exotic.proxy.handler)
         })`;
       case "privateName":
-      case "weak":
-      case "weakRef":
         invariant(false, "Expected an object that can be made");
         break;
       default:
@@ -455,6 +459,11 @@ export class Rebuilder {
       for (const { key } of exotic.entries.values()) {
         this.order.fill(() => this.collectionCall(object, name, "put", [key]));
       }
+    }
+    for (const entry of exotic.kind === "weak" ? exotic.entries : []) {
+      this.order.fill(() =>
+        `${this.helper("enter")}(${[name, ...entry.map((e) => this.value(e))].join(", ")});`
+      );
     }
     if (object.privateFields.size > 0) {
       const { accesses } = this.#instance(object);

@@ -20,6 +20,7 @@ const bind = Function.prototype.bind;
 const { push, shift } = Array.prototype;
 const putEntry = Map.prototype.set, deleteEntry = Map.prototype.delete;
 const addMember = Set.prototype.add, deleteMember = Set.prototype.delete;
+const putWeakly = WeakMap.prototype.set, addWeakly = WeakSet.prototype.add, { isWeakMap } = types;
 
 export { itemsOf } from "../../tensor/items.ts";
 export { copiedElements, newBuffer, newElements, putNumber, viewFrom } from "../guards/bytes.ts";
@@ -56,6 +57,12 @@ export function mapDelete(map: Map<unknown, unknown>, key: unknown): void {
 /** set.add(member) */
 export function setAdd(set: Set<unknown>, member: unknown): void {
   apply(addMember, set, [member]);
+}
+
+/** Enters objects into a new weak collection, even if a subclass overrides that. */
+export function enter(weak: object, key: WeakKey, value: unknown): void {
+  if (isWeakMap(weak)) apply(putWeakly, weak, [key, value]);
+  else apply(addWeakly, weak, [key]);
 }
 
 /** set.delete(member) */

@@ -1,6 +1,6 @@
 /**
  * Models of WeakMaps and WeakSets: the trace treats the entry of an object or a tensor like a private member.
- * Invariant: a weak collection created in the trace does not leave it.
+ * Invariant: a weak collection created in the trace leaves it with all its entries.
  */
 import { types } from "node:util";
 import { breakGraph } from "../../break_reasons.ts";
@@ -126,7 +126,6 @@ function newWeak(
 ): CallResult {
   const entries = new Map<Value, Value>();
   const made = new ObjectValue({ kind: "weak", isMap, entries }, prototype, null, null);
-  made.onlyTraced = { step: m.steps - 1, cause: { kind: "constructor", detail: "a weak collection" } };
   const [items] = request.args;
   if (!items || (items.kind === "constant" && (items.value === undefined || items.value === null))) {
     return made;
@@ -167,13 +166,11 @@ const REFERENCE: PrivateAccess = {
 
 /** Adds the models of weak references. */
 function addReferences(table: ModelTable): void {
-  table.constructs(WeakRef, (m, { args: [target] }, prototype) => {
+  table.constructs(WeakRef, (_m, { args: [target] }, prototype) => {
     if (!target || !isObject(target)) {
       return refuseKey(target, "a weak reference to a value that is not an object");
     }
-    const made = new ObjectValue({ kind: "weakRef", target }, prototype, null, null);
-    made.onlyTraced = { step: m.steps - 1, cause: { kind: "constructor", detail: "a weak reference" } };
-    return made;
+    return new ObjectValue({ kind: "weakRef", target }, prototype, null, null);
   });
   table.method(WeakRef.prototype, "deref", (m, { self }) => {
     if (self.kind !== "object") return breakGraph("throws", "a weak reference of another kind");
