@@ -126,6 +126,53 @@ for (const backend of ["eager", "aot_eager", "inductor"]) {
   });
 }
 
+Deno.test("guards of values of all kinds and of sizes call no replaced builtin", () => {
+  const facts = {
+    zero: 0,
+    negative: -0,
+    none: NaN,
+    text: "a",
+    list: [1, 2],
+    inner: { large: 2n, missing: null },
+  };
+  const guarded = (x: Tensor, { zero, negative, none, text, list, inner }: typeof facts) => {
+    const kept = zero === 0 && 1 / negative < 0 && none !== none && text === "a" && list[1] === 2;
+    const more = kept && inner.large === 2n && inner.missing === null ? 2 : 3;
+    const parts = [x.reshape([-1, 2]).mul(more), x.slice(0, 3, 2), x.unfold(0, 2, 3)];
+    return { sum: x.sum(), parts, size: x.shape[0] };
+  };
+  const compiled = compile(guarded, { backend: "eager", dynamic: true });
+  const [six, eight, ten] = [6, 8, 10].map((n) => arange(n).float());
+  assert(six && eight && ten);
+  for (const each of [six, eight]) compiled(each, facts);
+  const unlike: Partial<typeof facts>[] = [{ zero: -0 }, { zero: 1 }, { negative: 0 }, { none: 0 }, {
+    text: "b",
+  }];
+  const others = [{}, ...unlike].map((change) => ({ ...facts, ...change }));
+  for (const method of METHODS) {
+    for (const of of others) {
+      const wanted = during(method, () => guarded(ten, of));
+      if (typeof wanted !== "string") {
+        assertEquals(during(method, () => compiled(ten, of)), wanted, method.name);
+      }
+    }
+  }
+  // Nor one that says that all values are alike
+  const changes = [[Object, "is", () => true], [Number, "isNaN", () => true], [
+    Math,
+    "floor",
+    () => 1,
+  ]] as const;
+  for (const [object, key, value] of changes) {
+    const descriptor = getOwnPropertyDescriptor(object, key) ?? {};
+    defineProperty(object, key, { ...descriptor, value });
+    const found = others.map((of) => compiled(ten, of).parts);
+    defineProperty(object, key, descriptor);
+    const texts = (each: readonly (readonly Tensor[])[]) => each.map((parts) => parts.map((p) => p.tolist()));
+    assertEquals(texts(found), texts(others.map((of) => guarded(ten, of).parts)), key);
+  }
+});
+
 Deno.test("replaced builtins do not interfere with compiling", () => {
   program(y);
   for (const method of METHODS) {

@@ -7,6 +7,9 @@ import { add, type Dim, mul, product, sub } from "../sym/expr.ts";
 import { isEqual, provablyEqual } from "../sym/decide.ts";
 import type { DeviceName } from "../loops/device.ts";
 
+/** The class of lists that dyn was loaded with. */
+const OwnArray = Array;
+
 /** Metadata of a tensor: everything but its elements. */
 export interface TensorMeta {
   /** Sizes of the dimensions. */
@@ -23,7 +26,7 @@ export interface TensorMeta {
 
 /** Returns the row-major strides of a shape. */
 export function contiguousStrides(shape: readonly Dim[]): Dim[] {
-  const strides: Dim[] = new Array(shape.length);
+  const strides: Dim[] = new OwnArray(shape.length);
   let step: Dim = 1;
   for (let d = shape.length - 1; d >= 0; d--) {
     strides[d] = step;

@@ -60,7 +60,7 @@ export class ConditionWriter {
     const { reader, constants } = this;
     switch (fact.kind) {
       case "constant":
-        return sameAs(reader.read(fact.source), fact.value, constants);
+        return this.sameAs(reader.read(fact.source), fact.value);
       case "identity":
         return `${reader.read(fact.source)} === ${constants.name(fact.object)}`;
       case "prototype":
@@ -148,7 +148,7 @@ export class ConditionWriter {
         const text = reader.host(fact.expression);
         return typeof fact.expected === "boolean"
           ? `${text} === ${fact.expected}`
-          : sameAs(text, fact.expected, constants);
+          : this.sameAs(text, fact.expected);
       }
       case "size":
         return this.size(fact.guard, fact.env);
@@ -297,9 +297,21 @@ export class ConditionWriter {
   private dim(d: Dim, env: { sourceOf(s: Sym): SizeSource }): string {
     return dimText(d, (s) => this.sizeSource(env.sourceOf(s)));
   }
+
+  private sameAs(text: string, value: Primitive): string {
+    if (typeof value === "number") {
+      if (Number.isNaN(value)) return `${this.helper("isSame")}(${text}, NaN)`;
+      if (value === 0) return `${this.helper("isSame")}(${text}, ${Object.is(value, -0) ? "-0" : "0"})`;
+      return `${text} === ${value}`;
+    }
+    if (typeof value === "symbol") return `${text} === ${this.constants.name(value)}`;
+    if (typeof value === "bigint") return `${text} === ${value}n`;
+    if (typeof value === "string") return `${text} === ${JSON.stringify(value)}`;
+    return `${text} === ${value}`;
+  }
 }
 
-/** A size expression as JavaScript. */
+/** A size expression as JavaScript, without functions, which the program may have replaced. */
 export function dimText(d: Dim, symbolText: (s: Sym) => string): string {
   if (typeof d === "number") return d < 0 ? `(${d})` : `${d}`;
   const again = (x: Dim) => dimText(x, symbolText);
@@ -318,27 +330,16 @@ export function dimText(d: Dim, symbolText: (s: Sym) => string): string {
       invariant(node.factors.length > 0, "Expected factors but found none");
       return `(${node.factors.map(again).join(" * ")})`;
     case "floorDiv":
-      return `Math.floor(${again(node.left)} / ${again(node.right)})`;
-    case "mod":
-      return `(${again(node.left)} - ${again(node.right)} * Math.floor(${again(node.left)} / ${
-        again(node.right)
-      }))`;
+    case "mod": {
+      const a = again(node.left), b = again(node.right), rest = `(${a} % ${b} + ${b}) % ${b}`;
+      return node.kind === "mod" ? `(${rest})` : `((${a} - ${rest}) / ${b})`;
+    }
     case "min":
-    case "max":
-      return `Math.${node.kind}(${again(node.left)}, ${again(node.right)})`;
+    case "max": {
+      const a = again(node.left), b = again(node.right);
+      return `(${a} ${node.kind === "min" ? "<" : ">"} ${b} ? ${a} : ${b})`;
+    }
     default:
       return node satisfies never;
   }
-}
-
-function sameAs(text: string, value: Primitive, constants: Constants): string {
-  if (typeof value === "number") {
-    if (Number.isNaN(value)) return `Number.isNaN(${text})`;
-    if (value === 0) return `Object.is(${text}, ${Object.is(value, -0) ? "-0" : "0"})`;
-    return `${text} === ${value}`;
-  }
-  if (typeof value === "symbol") return `${text} === ${constants.name(value)}`;
-  if (typeof value === "bigint") return `${text} === ${value}n`;
-  if (typeof value === "string") return `${text} === ${JSON.stringify(value)}`;
-  return `${text} === ${value}`;
 }

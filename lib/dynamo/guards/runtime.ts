@@ -41,6 +41,8 @@ const getOwnPropertyDescriptor = Reflect.getOwnPropertyDescriptor;
 export const isArray: (value: unknown) => boolean = Array.isArray;
 /** Returns whether a value is an integer, which -0 is not: arithmetic tells it from 0. */
 export const isInteger = (value: unknown): boolean => hasNoFraction(value) && !is(value, -0);
+/** Returns whether two values are the same, as Object.is. */
+export const isSame: (a: unknown, b: unknown) => boolean = is;
 export const hasOwn: (object: object, key: PropertyKey) => boolean = Object.hasOwn;
 export const isProxy: (value: unknown) => boolean = types.isProxy;
 export const isBoxed: (value: unknown) => boolean = types.isBoxedPrimitive;
