@@ -66,6 +66,7 @@ const LISTS: readonly (() => object)[] = [
   () => Object.assign(Object.create(Array.prototype), { 0: 1, 1: 2, length: 2 }),
   () => ({ 0: 1, 1: 2, length: 2 }),
   () => Object.create(null),
+  () => Object.assign(Object.create(null), { 0: 1, 1: 2, length: 2 }),
 ];
 
 const LIST_USES: Readonly<Record<string, (list: object) => unknown>> = {
@@ -75,6 +76,20 @@ const LIST_USES: Readonly<Record<string, (list: object) => unknown>> = {
   "JSON.stringify": (list) => JSON.stringify(list),
   "Object.prototype.toString": (list) => Object.prototype.toString.call(list),
   "Object.hasOwn": (list) => Object.hasOwn(list, "length"),
+  "a write at an index": (list) => {
+    if (list !== Array.prototype) Reflect.set(list, "5", 1);
+    return Reflect.get(list, "length");
+  },
+  "a definition at an index": (list) => {
+    if (list !== Array.prototype) {
+      Object.defineProperty(list, 7, { value: 1, configurable: true, writable: true, enumerable: true });
+    }
+    return Reflect.get(list, "length");
+  },
+  "a write of the length": (list) => {
+    if (list !== Array.prototype) Reflect.set(list, "length", 0);
+    return Reflect.get(list, "0");
+  },
 };
 
 for (const [name, use] of Object.entries(LIST_USES)) {

@@ -191,6 +191,11 @@ export function isArrayLength(length: number): boolean {
   return Number.isInteger(length) && length >= 0 && length < 2 ** 32;
 }
 
+/** An object that is no array relies on that where keys are set that arrays treat in their own way. */
+function relyOnKind(m: Interpreter, object: ObjectValue, key: Key): void {
+  if (object.real && (key === "length" || indexOfKey(key) !== null)) m.wrapper.relyOnPrototype(object);
+}
+
 /** Sets an own data property. */
 function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): void {
   const { exotic } = object;
@@ -218,6 +223,7 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
       return;
     }
   }
+  relyOnKind(m, object, key);
   const former = object.slots.get(key);
   if (former?.kind === "data") object.slots.set(key, { ...former, value });
   else if (former?.kind === "deleted") {
@@ -255,6 +261,7 @@ export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: S
     } else writeOwn(m, object, key, slot.value);
     return;
   }
+  relyOnKind(m, object, key);
   const former = object.slots.get(key);
   if (former?.kind === "deleted") {
     object.slots.delete(key);
