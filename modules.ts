@@ -484,6 +484,7 @@ import "./lib/debug/check/double.ts";
 import "./lib/debug/check/trial.ts";
 import "./lib/debug/check/verdict.ts";
 import "./lib/debug/check/locate.ts";
+import "./lib/base/report_text.ts";
 import "./lib/base/compile_times.ts";
 import "./lib/tensor/shared_storage.ts";
 import "./lib/aot/examples.ts";

@@ -11,6 +11,7 @@ import { isOwn } from "../backends/cpu/trust.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
 import { writeAtomically } from "../lib/base/atomic_files.ts";
+import { counted } from "../lib/base/report_text.ts";
 import { limitsOf, prune } from "./cache_prune.ts";
 import { type Command, refuseWord, UsageError } from "./command.ts";
 import { reportRejections } from "./errors.ts";
@@ -42,8 +43,6 @@ function sizeOf(folder: string): Size | undefined {
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
-
-const counted = (files: number): string => `${files} file${files === 1 ? "" : "s"}`;
 
 /** One line for each store that exists. */
 export function describeCache(): string[] {
@@ -106,7 +105,7 @@ function clear(): void {
     const size = sizeOf(folder);
     if (!size) continue;
     Deno.removeSync(folder, { recursive: true });
-    console.log(`Removed ${folder} (${counted(size.files)}, ${megabytes(size.bytes)})`);
+    console.log(`Removed ${folder} (${counted(size.files, "file")}, ${megabytes(size.bytes)})`);
   }
 }
 
@@ -119,13 +118,15 @@ function pruneAndReport(args: readonly string[]): void {
     bytes += removed.bytes;
     if (removed.files === 0) continue;
     console.log(
-      `  ${store.padEnd(8)} ${counted(removed.files)} removed (${megabytes(removed.bytes)}), ${
-        counted(kept.files)
+      `  ${store.padEnd(8)} ${counted(removed.files, "file")} removed (${megabytes(removed.bytes)}), ${
+        counted(kept.files, "file")
       } kept (${megabytes(kept.bytes)})`,
     );
   }
   console.log(
-    files === 0 ? "Nothing to remove" : `Removed ${counted(files)} from ${cacheRoot()} (${megabytes(bytes)})`,
+    files === 0
+      ? "Nothing to remove"
+      : `Removed ${counted(files, "file")} from ${cacheRoot()} (${megabytes(bytes)})`,
   );
 }
 
@@ -134,7 +135,7 @@ async function save(path: string): Promise<string> {
   const { bytes, files } = await saveArtifacts();
   writeAtomically(path, bytes);
   if (Deno.build.os !== "windows") Deno.chmodSync(path, 0o600);
-  return `Saved ${counted(files)} in ${path} (${megabytes(bytes.length)})`;
+  return `Saved ${counted(files, "file")} in ${path} (${megabytes(bytes.length)})`;
 }
 
 /** Loads a saved cache; its code is going to run, so nobody else may have written it. */
@@ -145,7 +146,7 @@ async function load(path: string): Promise<string> {
     );
   }
   const bytes = Deno.readFileSync(path), files = await loadArtifacts(bytes);
-  return `Loaded ${counted(files)} from ${path} (${megabytes(bytes.length)})`;
+  return `Loaded ${counted(files, "file")} from ${path} (${megabytes(bytes.length)})`;
 }
 
 /** Throws `UsageError` if there is no file. */

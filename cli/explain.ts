@@ -4,13 +4,12 @@
  * Invariant: the script runs as it would under `run`.
  */
 import { type Artifact, type LogDetails, logs } from "../lib/base/logs.ts";
+import { counted } from "../lib/base/report_text.ts";
 import { type Command, UsageError } from "./command.ts";
 import { reportRejections } from "./errors.ts";
 import { failAndExit, runScript } from "./run.ts";
 import { isUrl, scriptUrl } from "./script_source.ts";
 import { checkChoices } from "./toolkit.ts";
-
-const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
 /** Logged texts, by subject. */
 interface Seen {
@@ -38,8 +37,8 @@ function kindOf(artifact: Artifact, { meta = {} }: LogDetails): keyof Seen | nul
 /** The report, from the logs of the stages. */
 function report({ graphs, breaks, uncompiled, recompiles, limits }: Seen): string {
   const lines = [
-    `Dynamo produced ${count(graphs.length, "graph")}, with ${count(breaks.length, "graph break")} and ${
-      count(recompiles.length, "recompilation")
+    `Dynamo produced ${counted(graphs.length, "graph")}, with ${counted(breaks.length, "graph break")} and ${
+      counted(recompiles.length, "recompilation")
     }`,
   ];
   const sections: [title: string, texts: readonly string[]][] = [

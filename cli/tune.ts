@@ -7,6 +7,7 @@
 import { DynError } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
 import { choiceIn, type MeasuredChoice } from "../lib/base/measured_choices.ts";
+import { alignedRows, counted } from "../lib/base/report_text.ts";
 import type { Command } from "./command.ts";
 import { reportRejections } from "./errors.ts";
 import { failAndExit, runScript } from "./run.ts";
@@ -67,31 +68,26 @@ export function choiceTable(choices: readonly MeasuredChoice[]): string {
   );
   const changed = distinct.filter(({ kept }) => kept !== null).sort((a, b) => b.gain - a.gain);
   const lines = [["kernel", "kept", "takes", "faster"], ...changed.map(rowOf)];
-  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ??
-    [];
-  const table = lines.map((line) => line.map((text, i) => text.padEnd(widths[i] ?? 0)).join("  ").trimEnd());
   const count = (fact: "known" | "disturbed") => distinct.filter((choice) => choice[fact]).length;
   const gain = Math.exp(
     distinct.reduce((sum, each) => sum + Math.log(each.gain), 0) / (distinct.length || 1),
   );
   const disturbed = count("disturbed");
   return [
-    ...changed.length > 0 ? [...table, ""] : [],
-    `Compared ways to run ${counted(distinct.length)}, ${
+    ...changed.length > 0 ? [...alignedRows(lines), ""] : [],
+    `Compared ways to run ${counted(distinct.length, "kernel")}, ${
       count("known")
     } of them before: ${changed.length} changed, ` +
     `${gain.toFixed(2)} times faster in geometric mean of all`,
     ...disturbed > 0
       ? [
-        `Other programs use this machine: ${counted(disturbed)} ${
+        `Other programs use this machine: ${counted(disturbed, "kernel")} ${
           disturbed === 1 ? "keeps" : "keep"
         } the usual number of threads until it is idle`,
       ]
       : [],
   ].join("\n");
 }
-
-const counted = (kernels: number): string => `${kernels} kernel${kernels === 1 ? "" : "s"}`;
 
 const rowOf = ({ of, kept, microseconds, gain }: MeasuredChoice): string[] => [
   of,

@@ -22,6 +22,7 @@ import { checkFunction, checkOptions, refuseSurplus } from "./base/checked_input
 import { DynError } from "./base/errors.ts";
 import { clearCompileTimes } from "./base/compile_times.ts";
 import { counters } from "./base/logs.ts";
+import { counted } from "./base/report_text.ts";
 import { callableOf, statisticsOf } from "./compile.ts";
 import { Module } from "./nn/module.ts";
 import { metadataChanges } from "./tensor/metadata_version.ts";
@@ -344,7 +345,6 @@ function statusText(state: Status): string {
   const { graphs, kernels, graphBreaks, recompiles, entries, hits, fallbacks, givenUp, uncompiled, times } =
     state;
   if (!state.compiled) return "not compiled";
-  const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
   const made = [
     `${counted(graphs, "graph")} with ${counted(kernels, "kernel")}`,
     counted(graphBreaks, "graph break"),

@@ -8,7 +8,6 @@ import {
   compile,
   compiler,
   config,
-  isTensor,
   istft,
   linspace,
   logspace,
@@ -28,6 +27,7 @@ import { ops } from "../lib/tensor/eager.ts";
 import "./support/eager_tier.ts";
 import { makeSample } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";
+import { shown } from "./support/shown.ts";
 
 const { functional: F } = nn;
 
@@ -151,13 +151,6 @@ const CASES: Readonly<Record<string, Case>> = {
   ),
   "triangles from changing diagonals": counted((x, n) => x.triu(n).tril(n + 1), sequences(8), [2, 3, 5, 7]),
 };
-
-const shown = (value: unknown): unknown =>
-  isTensor(value)
-    ? [value.dtype, value.shape, value.tolist()]
-    : Array.isArray(value)
-    ? value.map(shown)
-    : value;
 
 /** The results of a case, and the gradient of its input. */
 function withGradient(program: Case["program"]): (x: Tensor, n: number) => unknown {

@@ -24,6 +24,7 @@ import {
 } from "../mod.ts";
 import { makeSample } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";
+import { shown } from "./support/shown.ts";
 
 /** Kinds of parameters that take numbers which need not be integers. */
 const KINDS: ReadonlySet<ParamKind> = new Set([
@@ -98,13 +99,6 @@ function caseOf(definition: OpDefinition, [name, param]: readonly [string, Param
   }
   return null;
 }
-
-const shown = (value: unknown): unknown =>
-  isTensor(value)
-    ? [value.dtype, value.shape, value.tolist()]
-    : Array.isArray(value)
-    ? value.map(shown)
-    : value;
 
 /** The results of a call with the same random numbers each time; null if it is refused. */
 function outcome(run: () => unknown): unknown {

@@ -6,6 +6,7 @@
 import { refuseSurplus } from "./checked_input.ts";
 import { type CompileRecord, type PhaseRecord, type Recorder, recording } from "./recording.ts";
 import { showAsText } from "./console_text.ts";
+import { alignedRows } from "./report_text.ts";
 
 /** The columns of the table, in the order in which a call passes them. */
 export const COMPILE_PHASES = ["capture", "guards", "joint", "partition", "inductor", "kernels"] as const;
@@ -155,9 +156,5 @@ function tableText(found: readonly FunctionTimes[]): string {
       each.total.toFixed(1),
     ]),
   ];
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = rows.map((row) =>
-    row.map((cell, i) => i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0)).join("  ")
-  );
-  return ["Compile times in milliseconds", ...lines].join("\n");
+  return ["Compile times in milliseconds", ...alignedRows(rows, 1)].join("\n");
 }

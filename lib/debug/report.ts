@@ -7,6 +7,7 @@
 import { htmlPage } from "./pages/page.ts";
 import reportScript from "./pages/report.js" with { type: "text" };
 import type { TracedCompile, TracedProcess } from "./trace_format.ts";
+import { counted } from "../base/report_text.ts";
 
 /** Counts for the summary of a report. */
 interface ReportCounts {
@@ -52,14 +53,13 @@ export function countTrace(processes: readonly TracedProcess[]): ReportCounts {
 
 /** The counts in a line. */
 export function countsText(counts: ReportCounts): string {
-  const of = (n: number, noun: string, plural = `${noun}s`) => `${n} ${n === 1 ? noun : plural}`;
   return [
-    of(counts.processes, "process", "processes"),
-    of(counts.compiles, "compilation"),
-    of(counts.graphs, "graph"),
-    of(counts.breaks, "graph break"),
-    of(counts.recompiles, "recompilation"),
-    ...(counts.failures > 0 ? [of(counts.failures, "failure")] : []),
+    counted(counts.processes, "process", "processes"),
+    counted(counts.compiles, "compilation"),
+    counted(counts.graphs, "graph"),
+    counted(counts.breaks, "graph break"),
+    counted(counts.recompiles, "recompilation"),
+    ...(counts.failures > 0 ? [counted(counts.failures, "failure")] : []),
   ].join(", ");
 }
 

@@ -4,6 +4,7 @@
  */
 import { refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
+import { alignedRows } from "../base/report_text.ts";
 import type { DeviceName, MemoryUse } from "../loops/device.ts";
 import { defaultDevice } from "./default_device.ts";
 import { deviceNamed } from "./storage.ts";
@@ -77,11 +78,7 @@ export function memorySummary(device?: DeviceName): string {
     ["reserved", inMebibytes(reserved), inMebibytes(peakReserved)],
     ["limit", limit === undefined ? "none" : inMebibytes(limit), ""],
   ];
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    row.map((cell, k) => k === 0 ? cell.padEnd(widths[k] ?? 0) : cell.padStart(widths[k] ?? 0)).join("  ")
-      .trimEnd();
-  return rows.map(line).join("\n");
+  return alignedRows(rows, 1).join("\n");
 }
 
 const inMebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(2)} MiB`;

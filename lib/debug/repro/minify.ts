@@ -3,6 +3,7 @@
  * been compiled and run; the time is bounded, and the smallest case found by then is returned.
  */
 import { logs } from "../../base/logs.ts";
+import { counted } from "../../base/report_text.ts";
 import type { GraphCompiler } from "../../graph/interpose.ts";
 import { printGraph } from "../../graph/print.ts";
 import { isTensor } from "../../tensor/tensor.ts";
@@ -102,8 +103,7 @@ function operationsOf({ gm }: Call): number {
 export function sizeText(call: Call): string {
   const elements = call.args.filter(isTensor).reduce((sum, each) => sum + each.numel(), 0);
   const inputs = call.args.length, operations = operationsOf(call);
-  const of = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-  return `${of(operations, "operation")}, ${of(inputs, "input")}, ${of(elements, "element")}`;
+  return `${counted(operations, "operation")}, ${counted(inputs, "input")}, ${counted(elements, "element")}`;
 }
 
 /** A key of a case: equal keys, equal cases. */

@@ -2,6 +2,7 @@
 import type { Recorded } from "./recorder.ts";
 import { type Choice, fastest, rateOf } from "./strategies.ts";
 import { share } from "./workload.ts";
+import { alignedRows } from "../../base/report_text.ts";
 
 /** The best layouts for a number of ranks. */
 export interface Row {
@@ -60,7 +61,6 @@ export function simulationText(
   const parameters = layers.reduce((sum, layer) => sum + share(layer.parameters, 1), 0);
   const saved = layers.reduce((sum, layer) => sum + share(layer.saved, 1), 0);
   const table = [LABELS, ...rows.flatMap(cells)];
-  const widths = LABELS.map((_, k) => Math.max(...table.map((row) => (row[k] ?? "").length)));
   return [
     `A step of ${
       seconds(measured)
@@ -69,6 +69,6 @@ export function simulationText(
     }, optimizer ${bytes(parameters * stateRatio)}, saved for the backward pass ${bytes(saved)}`,
     `Ranks hold ${bytes(memory)}; a batch is the script's own`,
     "",
-    ...table.map((row) => row.map((cell, k) => cell.padEnd(widths[k] ?? 0)).join("  ").trimEnd()),
+    ...alignedRows(table),
   ].join("\n");
 }

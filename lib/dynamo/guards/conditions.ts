@@ -9,7 +9,7 @@ import { type SizeGuard, type SizeSource, sourceText as sizeSourceText } from ".
 import { marked } from "../cache/dimension_marks.ts";
 import type { Box } from "../resume/cells.ts";
 import type { CellPlace, Source } from "../source.ts";
-import type { Primitive } from "../variables/value.ts";
+import { type Primitive, primitiveText } from "../variables/primitive.ts";
 import type { Fact, TensorExpectation } from "./guard.ts";
 import type { Constants, SourceReader } from "./reader.ts";
 import * as runtime from "./runtime.ts";
@@ -299,15 +299,12 @@ export class ConditionWriter {
   }
 
   private sameAs(text: string, value: Primitive): string {
-    if (typeof value === "number") {
-      if (Number.isNaN(value)) return `${this.helper("isSame")}(${text}, NaN)`;
-      if (value === 0) return `${this.helper("isSame")}(${text}, ${Object.is(value, -0) ? "-0" : "0"})`;
-      return `${text} === ${value}`;
-    }
     if (typeof value === "symbol") return `${text} === ${this.constants.name(value)}`;
-    if (typeof value === "bigint") return `${text} === ${value}n`;
-    if (typeof value === "string") return `${text} === ${JSON.stringify(value)}`;
-    return `${text} === ${value}`;
+    const wanted = primitiveText(value);
+    // `===` finds no NaN, and takes the zeros of both signs for one
+    return value === 0 || Number.isNaN(value)
+      ? `${this.helper("isSame")}(${text}, ${wanted})`
+      : `${text} === ${wanted}`;
   }
 }
 
