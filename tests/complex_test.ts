@@ -313,6 +313,12 @@ Deno.test("stft and istft are inverses, and so are fft and ifft", () => {
   const options = { hopLength: 4, window: dyn.hammingWindow(16, { dtype: "float64" }) };
   const back = dyn.istft(dyn.stft(signal, 16, options), 16, { ...options, length: 50 });
   assert(back.allclose(signal));
+  // All frequencies are known by their count; a real signal reads half of them, as PyTorch's does
+  const doubled = complex(
+    dyn.tensor([[8, 1], [2, 3], [1, -2], [5, 5]], { dtype: "float64" }),
+    dyn.tensor([[1, 1], [-1, 2], [0, 3], [4, -4]], { dtype: "float64" }),
+  );
+  assertEquals(dyn.istft(doubled, 4, { hopLength: 2, window: dyn.ones([4]) }).tolist(), [1.25, 0.5]);
   // Between frames that do not overlap, and under a window of zeros, nothing says what the signal was
   const spectra = dyn.stft(signal, 16, { ...options, returnComplex: true });
   for (

@@ -1,6 +1,7 @@
 /** Forward-mode differentiation: ops against their reverse mode, levels, views and writes against PyTorch's numbers. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
+  asStridedScatter,
   autograd,
   compile,
   complex,
@@ -206,6 +207,9 @@ Deno.test("tangents follow views and writes in place, as PyTorch's do", () => {
     );
     is(fft.fft(c).real(), matrix([[4, -2], [6, -2]]), matrix([[-.5, 1.5], [2.25, 1.75]]));
     is(noGrad(() => x.square()), matrix([[1, 9], [4, 16]]), matrix([[1, -6], [8, 2]]));
+    // The gradient of the tensor that is written to is another
+    const into = makeDual(vector([1, 2, 3, 4]), vector([5, 6, 7, 8]));
+    is(asStridedScatter(into, x.select(0, 0), [2], [2], 1), vector([1, 1, 3, 3]), vector([5, .5, 7, -1]));
     const leaf = vector([1, 2]).requiresGrad_();
     const [gradient] = autograd.grad([x.matmul(leaf).sin().sum()], [leaf], null, { createGraph: true });
     assert(gradient);

@@ -94,6 +94,24 @@ Deno.test("gradients of eigenvalues and eigenvectors are PyTorch's, in graphs to
   );
 });
 
+Deno.test("second derivatives of roots and polar factors exist for repeated values, and so for complex matrices", () => {
+  manualSeed(6);
+  const programs: Record<string, (z: Tensor) => Tensor> = {
+    roots: (z) => linalg.matrixSqrth(z.mH.matmul(z)),
+    directions: (z) => linalg.polar(z)[0],
+    stretches: (z) => linalg.polar(z)[1],
+  };
+  const leaf = (x: Tensor) => x.detach().requiresGrad_(), twice = eye(2, { dtype: "float64" }).mul(2);
+  for (const [name, program] of Object.entries(programs)) {
+    assert(autograd.gradgradcheck(program, [leaf(twice)]), name);
+    const parts = (re: Tensor, im: Tensor) => program(complex(re, im)).abs();
+    assert(
+      autograd.gradgradcheck(parts, [leaf(random(3, 2)), leaf(random(3, 2))]),
+      `${name} of complex ones`,
+    );
+  }
+});
+
 Deno.test("lobpcg finds the eigenvalues of eigh, also of generalised problems", () => {
   manualSeed(11);
   const half = random(24, 24),

@@ -1491,6 +1491,7 @@ export interface OpApi<T extends TensorLike> {
   ldlFactor(A: T, options?: named.LdlFactorOptions): Results<T, ["LD", "pivots"]>;
   ldlSolve(LD: T, pivots: T, B: T, options?: named.LdlSolveOptions): T;
   ldlSolutions(LD: T, pivots: T, B: T): T;
+  lyapunov(X: T, C: T): T;
   matrixSqrth(A: T): T;
   linalgPolar(A: T): Results<T, ["U", "H"]>;
   angle(self: T): T;

@@ -45,6 +45,8 @@ const LINEAR: Partial<Readonly<Record<OpName, readonly string[]>>> = {
   selectScatter: ["self", "src"],
   sliceScatter: ["self", "src"],
   diagonalScatter: ["self", "src"],
+  // Its gradient is not the derivative
+  asStridedScatter: ["self", "src"],
   embeddingRows: ["weight"],
   toDevice: ["self"],
   // The old contents do not matter

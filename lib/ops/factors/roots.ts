@@ -1,25 +1,40 @@
 /**
  * Square roots of symmetric matrices and polar decompositions, as in torch.linalg.matrix_sqrth and polar. Invariant:
- * computed on the host from eigenvalues and singular values; gradients divide by sums of those, so that repeated
- * values cause no division by 0.
+ * computed on the host from eigenvalues and singular values; gradients solve Lyapunov's equation, which has one
+ * solution for repeated values too, and so have second derivatives.
  */
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { isLess } from "../../sym/decide.ts";
-import type { TensorLike } from "../definition.ts";
-import type { OpApi } from "../generated.ts";
 import { required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
 import { checkMatrices, checkSquare, LINALG } from "./checks.ts";
 
-/** Vᵀ · X · V */
-const turned = <T extends TensorLike>(o: OpApi<T>, X: T, V: T): T => o.matmul(o.mT(V), o.matmul(X, V));
-/** V · X · Vᵀ */
-const turnedBack = <T extends TensorLike>(o: OpApi<T>, X: T, V: T): T => o.matmul(V, o.matmul(X, o.mT(V)));
-/** s[i] + s[j] */
-const sums = <T extends TensorLike>(o: OpApi<T>, s: T): T => o.add(o.unsqueeze(s, -1), o.unsqueeze(s, -2));
+const lyapunov = composeWideOp({
+  name: "lyapunov",
+  doc: "Y with X · Y + Y · X = C, of symmetric positive-definite X.",
+  params: { X: required("tensor"), C: required("tensor") },
+  exposure: { method: false, free: false },
+  hostParts: true,
+  infer: ({ C }) => contiguousMeta(C.shape, C.dtype, C.device),
+  compose(o, { X, C }) {
+    const [s, V] = o.eigh(X), Vt = o.mT(V);
+    const sums = o.add(o.unsqueeze(s, -1), o.unsqueeze(s, -2));
+    return o.matmul(V, o.matmul(o.div(o.matmul(Vt, o.matmul(C, V)), sums), Vt));
+  },
+  // X · dY + dY · X = dC − dX · Y − Y · dX
+  gradient: {
+    saves: ["X", "out"],
+    single(o, grad, { args: { X }, out: [Y] }) {
+      if (!Y) return {};
+      const C = o.lyapunov(X, grad), Yt = o.mT(Y);
+      return { X: o.neg(o.add(o.matmul(C, Yt), o.matmul(Yt, C))), C };
+    },
+  },
+  samples: [],
+});
 
 const matrixSqrth = composeWideOp({
   name: "matrixSqrth",
@@ -39,11 +54,8 @@ const matrixSqrth = composeWideOp({
   },
   // X · dX + dX · X = dA
   gradient: {
-    saves: ["A"],
-    single(o, grad, { args: { A } }) {
-      const [values, vectors] = o.eigh(A), even = o.mul(o.add(grad, o.mT(grad)), 0.5);
-      return { A: turnedBack(o, o.div(turned(o, even, vectors), sums(o, o.sqrt(values))), vectors) };
-    },
+    saves: ["out"],
+    single: (o, grad, { out: [X] }) => X ? { A: o.lyapunov(X, o.mul(o.add(grad, o.mT(grad)), 0.5)) } : {},
   },
   samples: [],
   errors: [{ args: [t(2, 3)], message: "square" }],
@@ -72,29 +84,22 @@ const linalgPolar = composeWideOp({
     const [W, S, Vh] = o.linalgSvd(A, false);
     return [o.matmul(W, Vh), o.matmul(o.mul(o.mT(Vh), o.unsqueeze(S, -2)), Vh)];
   },
-  // With dU = U · Ω + (I − U · Uᵀ) · dA · H⁻¹ and dH = Uᵀ · dA − Ω · H, Ω skew, in the basis of H's eigenvectors
+  // With dU = U · Ω + (I − U · Uᵀ) · dA · H⁻¹ and dH = Uᵀ · dA − Ω · H, where Ω · H + H · Ω = Uᵀ · dA − dAᵀ · U
   gradient: {
     kind: "rule",
     saves: ["out"],
     rule(o, { out: [U, H], grads: [gU = null, gH = null] }) {
       if (!U || !H || (!gU && !gH)) return {};
-      const [s, V] = o.eigh(H), along = gU && o.matmul(o.mT(U), gU);
-      const Q = gH && turned(o, gH, V), P = along && turned(o, along, V);
-      const scaled = Q && o.neg(o.mul(Q, o.unsqueeze(s, -2))),
-        R = P && scaled ? o.add(P, scaled) : P ?? scaled;
+      const along = gU && o.matmul(o.mT(U), gU), turned = gH && o.neg(o.matmul(gH, H));
+      const R = along && turned ? o.add(along, turned) : along ?? turned;
       if (!R) return {};
-      const skew = o.div(o.sub(R, o.mT(R)), sums(o, s)), inner = Q ? o.add(Q, skew) : skew;
-      const inside = o.matmul(U, turnedBack(o, inner, V));
+      const skew = o.lyapunov(H, o.sub(R, o.mT(R))), inside = o.matmul(U, gH ? o.add(gH, skew) : skew);
       if (!gU || !along) return { A: inside };
-      const outside = o.matmul(
-        o.div(o.matmul(o.sub(gU, o.matmul(U, along)), V), o.unsqueeze(s, -2)),
-        o.mT(V),
-      );
-      return { A: o.add(inside, outside) };
+      return { A: o.add(inside, o.solve(H, o.sub(gU, o.matmul(U, along)), { left: false })) };
     },
   },
   samples: [],
   errors: [{ args: [t(2, 3)], message: "rows" }],
 });
 
-export const rootOps = { matrixSqrth, linalgPolar } as const;
+export const rootOps = { lyapunov, matrixSqrth, linalgPolar } as const;

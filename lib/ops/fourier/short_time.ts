@@ -167,7 +167,8 @@ const istft = composeOp({
         }`,
       );
     }
-    const half = onesided ?? !returnComplex, wanted = half ? Math.floor(frames.nFft / 2) + 1 : frames.nFft;
+    const half = holdsHalf(self, frames, onesided);
+    const wanted = half ? Math.floor(frames.nFft / 2) + 1 : frames.nFft;
     if (self.shape.at(-2) !== wanted) {
       throw new DynError(`Expected ${wanted} frequencies for istft but found ${shapeText(self.shape)}`);
     }
@@ -180,14 +181,14 @@ const istft = composeOp({
   },
   compose(o, { self, window, center, normalized, onesided, length, returnComplex, ...given }) {
     const frames = framesOf(given, window), { nFft, hopLength } = frames;
-    if (returnComplex && onesided) {
+    if (returnComplex && holdsHalf(self, frames, onesided)) {
       throw new DynError("Expected all frequencies for a complex signal of istft but found onesided true");
     }
     const spectra = o.transpose(batched(o, self, 3, "istft"), -1, -2),
       count = spectra.shape[1] ?? 1;
-    const norm = normalized ? "ortho" : null, half = onesided ?? !returnComplex;
-    const whole = half ? o.fftIrfft(spectra, nFft, -1, norm) : o.fftIfft(spectra, null, -1, norm);
-    const cut = half || returnComplex ? whole : o.real(whole), weights = framed(o, window, frames, self);
+    const norm = normalized ? "ortho" : null, weights = framed(o, window, frames, self);
+    // A real signal reads half of the frequencies, even if all are there
+    const cut = returnComplex ? o.fftIfft(spectra, null, -1, norm) : o.fftIrfft(spectra, nFft, -1, norm);
     const { start, end, samples } = rangeOf(frames, count, { center, length });
     const signal = o.unfoldBackward(
       weights ? o.mul(cut, weights) : cut,
@@ -218,6 +219,15 @@ const istft = composeOp({
   samples: [],
   errors: [{ args: [t(3, 4), 4], message: "complex spectra" }],
 });
+
+/** Whether spectra hold half of the frequencies: unless a call says so, those that are not as many as the samples. */
+function holdsHalf(
+  self: { readonly shape: readonly Dim[] },
+  { nFft }: Frames,
+  onesided: boolean | null,
+): boolean {
+  return onesided ?? self.shape.at(-2) !== nFft;
+}
 
 /** Returns the range of samples of the overlap-added frames that make up the signal. */
 function rangeOf(
