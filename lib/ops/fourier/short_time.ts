@@ -220,7 +220,7 @@ const istft = composeOp({
   errors: [{ args: [t(3, 4), 4], message: "complex spectra" }],
 });
 
-/** Whether spectra hold half of the frequencies: unless a call says so, those that are not as many as the samples. */
+/** Returns whether spectra hold half of the frequencies; by default, if there are not as many as samples of a frame. */
 function holdsHalf(
   self: { readonly shape: readonly Dim[] },
   { nFft }: Frames,
