@@ -15,6 +15,7 @@ import { markAsMain, rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.
 import type { Command } from "./command.ts";
 import { UsageError } from "./command.ts";
 import { reportFailure, reportRejections } from "./errors.ts";
+import { fetchOutsideModules } from "./outside_modules.ts";
 import { isDynCheckout, useProjectImports } from "./script_imports.ts";
 import { isUrl, scriptSource, scriptUrl } from "./script_source.ts";
 import { checkChoices, toolkit } from "./toolkit.ts";
@@ -59,6 +60,7 @@ export async function runScript(path: string, args: readonly string[]): Promise<
   const { url, folder } = await scriptSource(path);
   // Before the hooks are installed, which process each module in JavaScript: a thousand modules do not need that
   await toolkit();
+  if (folder !== null) await fetchOutsideModules(folder, url);
   for (const [name, value] of Object.entries({ args: [...args], mainModule: url })) {
     Object.defineProperty(Deno, name, { value, enumerable: true, configurable: true });
   }

@@ -553,13 +553,25 @@ Deno.test("a script comes from standard input or a URL, and imports according to
 import { two } from "./two.ts";
 import { three } from "lib/three.ts";
 console.log(tensor([1, two, three]).sum().item(), import.meta.main, Deno.args.join());`;
+  const served = 'import { ones } from "jsr:@x/dyn"; console.log(ones(3).sum().item());';
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    ({ url }) =>
+      new Response(url.endsWith("/model.ts") ? served : "export const far: number = 7;", {
+        headers: { "content-type": "application/typescript" },
+      }),
+  );
+  const site = `http://127.0.0.1:${server.addr.port}/`;
   const files = {
     "two.ts": "export const two: number = 2;",
-    "deno.jsonc": '{ /* mapped */ "imports": { "@x/dyn": "jsr:@x/dyn", "lib/": "./parts/", }, }',
+    "deno.jsonc":
+      `{ /* mapped */ "imports": { "@x/dyn": "jsr:@x/dyn", "lib/": "./parts/", "far/": "${site}", }, }`,
     "parts/three.ts": "export let three: number = 3; export const become = (n: number) => three = n;",
     "mapped.ts": `import { compile, ones, type Tensor } from "@x/dyn";
 import { become, three } from "lib/three.ts";
 import * as all from "lib/three.ts";
+import { far } from "far/away.ts";
+console.log(far);
 const f = compile((x: Tensor) => x.mul(three)), g = compile((x: Tensor) => x.mul(all.three));
 for (const n of [3, 4, 5]) { become(n); console.log(f(ones([1])).item(), g(ones([1])).item()); }`,
   };
@@ -570,21 +582,11 @@ for (const n of [3, 4, 5]) { become(n); console.log(f(ones([1])).item(), g(ones(
     assertEquals([piped.stdout, piped.code], ["6 true a,b\n", 0], piped.stderr);
     const mapped = await dyn(["mapped.ts"], { cwd: folder });
     // Of a name that only the project's settings explain, it is known which exports are assigned
-    assertEquals([mapped.stdout, mapped.code], ["3 3\n4 4\n5 5\n", 0], mapped.stderr);
-    const server = Deno.serve(
-      { port: 0, hostname: "127.0.0.1", onListen: () => {} },
-      () =>
-        new Response('import { ones } from "jsr:@x/dyn"; console.log(ones(3).sum().item());', {
-          headers: { "content-type": "application/typescript" },
-        }),
-    );
-    try {
-      const served = await dyn([`http://127.0.0.1:${server.addr.port}/model.ts`], { cwd: folder });
-      assertEquals([served.stdout, served.code], ["3\n", 0], served.stderr);
-    } finally {
-      await server.shutdown();
-    }
+    assertEquals([mapped.stdout, mapped.code], ["7\n3 3\n4 4\n5 5\n", 0], mapped.stderr);
+    const ran = await dyn([`${site}model.ts`], { cwd: folder });
+    assertEquals([ran.stdout, ran.code], ["3\n", 0], ran.stderr);
   });
+  await server.shutdown();
 });
 
 Deno.test("--watch runs a script again after a change of a module that it imports, and ends it with itself", async () => {

@@ -180,7 +180,7 @@ Deno.test("programs are copied with what they import and name, or rejected", asy
     await write("app/deno.jsonc", '{ "importMap": "maps/map.json" }');
     await write(
       "app/maps/map.json",
-      '{ "imports": { "@x/dyn": "../../checkout/mod.ts", "shared/": "../../shared/", "std": "npm:std" } }',
+      '{ "imports": { "@x/dyn": "../../checkout/mod.ts", "shared/": "../../shared/", "std": "npm:std" }, "scopes": { "../": { "std": "../own.ts" } } }',
     );
     const made = await copyProgram(
       join(folder, "app/main.ts"),
@@ -198,6 +198,7 @@ Deno.test("programs are copied with what they import and name, or rejected", asy
     const settings: unknown = JSON.parse(Deno.readTextFileSync(join(folder, "made/program/app/deno.json")));
     assertEquals(settings, {
       imports: { "@x/dyn": "jsr:@x/dyn", "shared/": "./../shared/", "std": "npm:std" },
+      scopes: { "./": { "std": "./own.ts" } },
     });
     const refused = async (text: string, message: string) => {
       await write("app/main.ts", text);

@@ -5,7 +5,8 @@
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError } from "../../lib/base/errors.ts";
-import { isDynCheckout, type ProjectImports, projectOf, targetIn } from "../script_imports.ts";
+import type { ImportMap, Names } from "../import_map.ts";
+import { isDynCheckout, type ProjectImports, projectOf } from "../script_imports.ts";
 import { copy, filesBelow, type ModuleGraph, output } from "./files.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -47,7 +48,7 @@ export async function copyProgram(
     ? placeIn(part, root, join(dirname(project.file), "deno.json"))
     : join(part, "deno.json");
   Deno.mkdirSync(dirname(settings), { recursive: true });
-  Deno.writeTextFileSync(settings, JSON.stringify({ imports: project ? portableImports(project) : {} }));
+  Deno.writeTextFileSync(settings, JSON.stringify(project ? portableMap(project) : {}));
   return { part: "program", script: join("program", relative(root, path)) };
 }
 
@@ -86,28 +87,43 @@ function publicNameOf(target: string): string | undefined {
 }
 
 /** A project's import map for other machines: dyn by its names, other files relative to the settings. */
-function portableImports(project: ProjectImports): Readonly<Record<string, string>> {
-  const portable = (target: string): string => {
-    if (!target.startsWith("file:")) return target;
-    const path = relative(dirname(project.file), fileURLToPath(target));
-    return `./${path}${target.endsWith("/") ? "/" : ""}`;
+function portableMap({ file, map }: ProjectImports): WrittenMap {
+  const portable = (url: string): string => {
+    if (!url.startsWith("file:")) return url;
+    const path = relative(dirname(file), fileURLToPath(url));
+    return `./${path}${url.endsWith("/") && path !== "" ? "/" : ""}`;
   };
-  return Object.fromEntries([...project.imports].map(([key, written]) => {
-    const target = targetIn(written, project);
-    return [key, publicNameOf(target) ?? portable(target)];
-  }));
+  return written(map, portable, (target) => publicNameOf(target) ?? portable(target));
 }
 
-/** The settings by which the modules of a program are resolved: its own, and dyn under its names. */
-function settingsOf(script: string): Readonly<Record<string, string>> {
-  const project = projectOf(dirname(script)), imports: Record<string, string> = {};
-  const own = (name: string) => pathToFileURL(ROOT + PUBLIC[name]).href;
-  for (const [key, written] of project?.imports ?? []) {
-    const target = project ? targetIn(written, project) : written, name = publicNameOf(target);
-    imports[key] = name === undefined ? target : own(name);
-  }
-  for (const name of Object.keys(PUBLIC)) imports[name] = own(name);
-  return imports;
+/** The map by which the modules of a program are resolved: its project's, and dyn under its names. */
+function resolvingMap(script: string): WrittenMap {
+  const project = projectOf(dirname(script)), own = (name: string) => pathToFileURL(ROOT + PUBLIC[name]).href;
+  const { imports, scopes } = project?.map ?? { imports: new Map(), scopes: new Map() };
+  const dyn: readonly (readonly [string, string])[] = Object.keys(PUBLIC).map((name) => [name, own(name)]);
+  return written({ imports: new Map([...imports, ...dyn]), scopes }, (name) => name, (target) => {
+    const name = publicNameOf(target);
+    return name === undefined ? target : own(name);
+  });
+}
+
+/** An import map as settings contain it. */
+interface WrittenMap {
+  readonly imports: Readonly<Record<string, string>>;
+  readonly scopes: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/** Writes a map, with other names and targets. */
+function written(
+  { imports, scopes }: ImportMap,
+  name: (written: string) => string,
+  target: (written: string) => string,
+): WrittenMap {
+  const names = (all: Names) => Object.fromEntries([...all].map(([key, to]) => [name(key), target(to)]));
+  return {
+    imports: names(imports),
+    scopes: Object.fromEntries([...scopes].map(([scope, all]) => [name(scope), names(all)])),
+  };
 }
 
 /** Returns whether a module is one of dyn's, in whose place the executable has its own. */
@@ -122,7 +138,7 @@ async function modulesOf(script: string): Promise<string[]> {
   const folder = await Deno.makeTempDir({ prefix: "dyn-compile-" });
   try {
     const config = join(folder, "deno.json");
-    await Deno.writeTextFile(config, JSON.stringify({ imports: settingsOf(script) }));
+    await Deno.writeTextFile(config, JSON.stringify(resolvingMap(script)));
     const graph: ModuleGraph = JSON.parse(
       await output(Deno.execPath(), ["info", "--json", "--no-lock", "--config", config, script], folder),
     );

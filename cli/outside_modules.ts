@@ -1,0 +1,53 @@
+/**
+ * Modules of packages and URLs that a project's import map names.
+ *
+ * Deno fetches what it finds in the text of modules before they run; under names that only a hook explains it finds
+ * nothing, and refuses the address that the hook gives. So the addresses are written out in a module that imports
+ * them in a function that nobody calls: they are fetched, and not run.
+ */
+import { fileURLToPath } from "node:url";
+import { absolute, mapped } from "./import_map.ts";
+import { placeOf, projectOf } from "./script_imports.ts";
+
+/** Texts that may be specifiers, also of modules that are imported later; others are no names of the map, nor files. */
+const SPECIFIER = /(["'`])([^\s"'`]+)\1/g;
+
+/** Files of modules whose imports can be read. */
+const MODULE = /^file:.*\.[cm]?[jt]sx?$/;
+
+/**
+ * Fetches what a script and the modules that it imports name, by the map of their project. An address that cannot be
+ * fetched fails where it is imported.
+ */
+export async function fetchOutsideModules(folder: string, url: string): Promise<void> {
+  const map = projectOf(folder)?.map;
+  if (map === undefined) return;
+  const targets = [map.imports, ...map.scopes.values()].flatMap((names) => [...names.values()]);
+  if (!targets.some(isOutside)) return;
+  const found = new Set<string>(), script = placeOf(url, folder), next = [script], seen = new Set(next);
+  for (let module = next.pop(); module !== undefined; module = next.pop()) {
+    for (const [, , specifier = ""] of textOf(module === script ? url : module).matchAll(SPECIFIER)) {
+      const target = mapped(specifier, module, map);
+      if (isOutside(target) && target !== specifier) found.add(target);
+      const address = absolute(target, module);
+      if (!MODULE.test(address) || seen.has(address)) continue;
+      seen.add(address);
+      next.push(address);
+    }
+  }
+  await Promise.all([...found].map(async (target) => {
+    const text = `() => import(${JSON.stringify(target)})`;
+    await import(`data:text/javascript,${encodeURIComponent(text)}`).catch(() => {});
+  }));
+}
+
+/** Returns whether a target has to be fetched; dyn itself does not. */
+const isOutside = (target: string): boolean => /^(npm|jsr|https?):(?!@x\/dyn\b)/.test(target);
+
+function textOf(module: string): string {
+  try {
+    return Deno.readTextFileSync(fileURLToPath(module));
+  } catch {
+    return "";
+  }
+}
