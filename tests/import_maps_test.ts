@@ -1,4 +1,4 @@
-/** What the modules of a project import, by the settings of the project and its workspace. */
+/** Resolution of imports by the settings of a project and its workspace. */
 import { assertEquals } from "@std/assert";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
