@@ -2,12 +2,14 @@
  * Frame access: code, positions and variables of every kind of function.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { Session } from "node:inspector";
 import "../preload.ts";
 import { watchNextRun } from "../lib/dynamo/frame/bindings.ts";
 import { captureFunction } from "../lib/dynamo/frame/capture.ts";
 import type { FreeBinding } from "../lib/dynamo/frame/info.ts";
 import { Inspector } from "../lib/dynamo/frame/inspector.ts";
 import { watchCalls } from "../lib/dynamo/frame/next_call.ts";
+import { infoOf } from "../lib/dynamo/functions/functions.ts";
 import { StandIns } from "../lib/dynamo/trace/stand_ins.ts";
 import { type Outcome, runProgram } from "./support/process.ts";
 
@@ -34,6 +36,75 @@ Deno.test("functions made from text: assigned variables are exposed by their nex
   const info = captureFunction(factory);
   assert(info.kind === "function");
   assertEquals(info.code.parameters, ["a", "b"]);
+});
+
+/** Counts the messages to the inspector by which a run finds functions. */
+function messages(run: () => void): number {
+  const { post } = Session.prototype;
+  let count = 0;
+  Session.prototype.post = function (...given: readonly unknown[]): void {
+    count++;
+    Reflect.apply(post, this, given);
+  };
+  try {
+    run();
+  } finally {
+    Session.prototype.post = post;
+  }
+  return count;
+}
+
+Deno.test("a further closure of known code takes three messages, four with variables", () => {
+  const doubled = () => (x: number) => x * 2, scaled = (by: number) => (x: number) => x * by + total;
+  const total = 4;
+  const value = (fn: object, name: string) => {
+    const info = infoOf(fn);
+    assert(info.kind === "function");
+    return info.binding(info.code.free.findIndex((free) => free.name === name));
+  };
+  const [first, other] = [infoOf(doubled()), infoOf((x: number) => x * 2)];
+  assert(first.kind === "function" && other.kind === "function");
+  assertEquals(value(scaled(1), "by"), { kind: "value", value: 1 });
+  const further = doubled(), more = scaled(3);
+  assertEquals(messages(() => void infoOf(further)), 3);
+  assertEquals(messages(() => void value(more, "by")), 4);
+  assertEquals([value(more, "by"), value(more, "total")].map((found) => "value" in found && found.value), [
+    3,
+    4,
+  ]);
+  const again = infoOf(further);
+  // Equal texts at two places are two functions
+  assert(again.kind === "function" && again.code === first.code && again.code !== other.code);
+  assertEquals(messages(() => void infoOf(further)), 0);
+});
+
+Deno.test("a further closure is found where the program has changed all records and regular expressions", () => {
+  const adding = (by: number) => (x: number) => x + by * 10;
+  const value = (fn: object) => {
+    const info = infoOf(fn);
+    return info.kind === "function" ? info.binding(0) : info.kind;
+  };
+  const { exec } = RegExp.prototype, { prototype } = Object;
+  let calls = 0;
+  assertEquals(value(adding(1)), { kind: "value", value: 1 });
+  RegExp.prototype.exec = function (text) {
+    calls++;
+    return Reflect.apply(exec, this, [text]);
+  };
+  try {
+    assertEquals(value(adding(2)), { kind: "value", value: 2 });
+    for (const key of ["toJSON", "error", "value", "script", "objectId"]) {
+      Object.defineProperty(prototype, key, { get: () => void calls++, configurable: true });
+      try {
+        assertEquals(value(adding(3)), { kind: "value", value: 3 }, key);
+      } finally {
+        Reflect.deleteProperty(prototype, key);
+      }
+    }
+  } finally {
+    RegExp.prototype.exec = exec;
+  }
+  assertEquals(calls, 0);
 });
 
 Deno.test("only the first calls of a repeatedly called function are watched", () => {

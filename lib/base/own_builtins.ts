@@ -294,12 +294,17 @@ export function withRuntimeBuiltins<T>(work: () => T): T {
   return runsAsLoaded() ? work() : preferringOwnBuiltins(work);
 }
 
+/** Returns whether records inherit nothing of the program's, beside what `runsAsLoaded` checks. */
+export function hasOwnRecords(): boolean {
+  return ownKeys(objectPrototype).length === inherited && runsAsLoaded();
+}
+
 /**
  * Like `withRuntimeBuiltins`, for work that reads records: these inherit what the program has given all objects.
  * `otherwise` gives the result of work that fails beside replacements that cannot be undone, which is reported.
  */
 export function withOwnRecords<T>(work: () => T, otherwise: (error: unknown) => T): T {
-  if (ownKeys(objectPrototype).length === inherited && runsAsLoaded()) return work();
+  if (hasOwnRecords()) return work();
   try {
     return withOwnBuiltins(work);
   } catch (error) {

@@ -5,11 +5,12 @@
  */
 import { types } from "node:util";
 import { logs } from "../../base/logs.ts";
+import { hasOwnRecords } from "../../base/own_builtins.ts";
 import type { ClassField } from "../bytecode/compile.ts";
 import { compileClass, compileFunction } from "../bytecode/compile.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
-import { privateNameOf } from "../bytecode/free.ts";
+import { freeVariables, privateNameOf } from "../bytecode/free.ts";
 import type { Unit, Variable } from "../bytecode/scope.ts";
 import {
   type AstNode,
@@ -31,12 +32,14 @@ import {
   numberField,
   textField,
 } from "./inspector.ts";
+import { knownAt, knownWith, noteKnown } from "./known_places.ts";
 import type { FunctionPlace } from "./loaded_texts.ts";
 import type { Located } from "./located.ts";
 import { type Export, exportOf } from "./namespaces.ts";
 import { type RewrittenFunction, rewrittenFunction, rewrittenModule } from "./rewritten.ts";
-import { readScopes, type ScopeSnapshot, type ScopeValue } from "./scopes.ts";
+import { NO_SCOPES, readScopes, type ScopeSnapshot, type ScopeValue } from "./scopes.ts";
 import { type Script, Scripts } from "./scripts.ts";
+import { loadedText } from "./source_text.ts";
 
 let access: Access | null = null;
 
@@ -170,7 +173,7 @@ export function siteOf(fn: object): FunctionSite | null {
       const id = textField(location, "scriptId"), place = placeOf(location);
       const script = id ? scripts.scriptOf(fn, id, place) : null;
       if (!script || script.url === "" || isRuntimes(script)) return null;
-      const scopes = readScopes(inspector, textField(internals.get("Scopes") ?? {}, "objectId"));
+      const scopes = scopesAmong(open(), internals);
       return { ...notePosition(fn, script, place), lookup: (name) => scopes.lookup(name) };
     } finally {
       inspector.release();
@@ -211,23 +214,54 @@ function moduleAt(url: string): ParsedModule | null {
 }
 
 /**
- * Returns the capture of a function whose code was compiled before, for another closure, in a module that was
- * rewritten on load; null for others. Nothing is parsed or compiled.
+ * Returns the capture of a function whose code was compiled before, for another closure; null for others. Nothing is
+ * parsed or compiled.
  */
 export function captureAgain(fn: object): CapturedFunction | null {
   const known = captured.get(fn);
   if (known) return known.kind === "function" ? known : null;
-  let found: RewrittenFunction | null;
+  let result: Captured | null;
   try {
-    found = rewrittenFunction(fn);
+    const found = rewrittenFunction(fn);
+    if (!found) result = access && hasOwnRecords() ? inspectAgain(access, fn) : null;
+    else result = isFunctionNode(found.node) && codes.has(found.node) ? describe(fn, found) : null;
   } catch (error) {
     if (error instanceof InspectorUnavailable) return null;
     throw error;
   }
-  const result = found && isFunctionNode(found.node) && codes.has(found.node) ? describe(fn, found) : null;
   if (result?.kind !== "function") return null;
   captured.set(fn, result);
   return result;
+}
+
+/** Returns the capture of a further closure of code that the inspector has located before; null for others. */
+function inspectAgain(use: Access, fn: object): Captured | null {
+  const alike = typeof fn === "function" ? knownWith(loadedText(fn)) : [];
+  if (alike.length === 0) return null;
+  const { inspector } = use;
+  try {
+    const internals = inspector.internals(fn);
+    const location = fieldsOf(internals.get("FunctionLocation")?.value);
+    const found = knownAt(alike, { script: textField(location, "scriptId"), ...placeOf(location) });
+    return found && codes.has(found.node) ? inspected(use, { fn, ...found }, internals) : null;
+  } finally {
+    inspector.release();
+  }
+}
+
+/** A function that the inspector has located, with its variables. */
+function inspected(
+  use: Access,
+  { fn, module, node }: Located,
+  internals: ReadonlyMap<string, Fields>,
+): Captured {
+  const isClosed = freeVariables(unitOf(module, node), module).length === 0;
+  const at = { fn, module, scopes: isClosed ? NO_SCOPES : scopesAmong(use, internals) };
+  return capturedFunction({ fn, module, bindings: new Bindings(use, at, () => ({ ...at, node })) }, node);
+}
+
+function scopesAmong({ inspector }: Access, internals: ReadonlyMap<string, Fields>): ScopeSnapshot {
+  return readScopes(inspector, textField(internals.get("Scopes") ?? {}, "objectId"));
 }
 
 /** A function or class of a module that was rewritten when it was loaded. */
@@ -282,16 +316,17 @@ function capture(use: Access, fn: object): Captured {
     if (!node) {
       return { kind: "unavailable", because: "The function is not where V8 says it is", retry: false };
     }
-    const scopesId = textField(internals.get("Scopes") ?? {}, "objectId");
-    const at: Site = { fn, module, scopes: readScopes(inspector, scopesId) };
     const classNode = isClassNode(node) ? node : classOf(node, module);
     if (classNode) {
+      const at: Site = { fn, module, scopes: scopesAmong(use, internals) };
       const constructor = isFunctionNode(node) ? node : null;
       const bindings = new Bindings(use, at, () => donor(use, at, classNode, constructor));
       return capturedClass({ fn, module, bindings }, classNode, constructor);
     }
     if (!isFunctionNode(node)) return { kind: "native", name: nameOf(fn) };
-    return capturedFunction({ fn, module, bindings: new Bindings(use, at, () => ({ ...at, node })) }, node);
+    // Texts evaluated by the program have no address, and are dropped with their functions
+    if (script.url !== "") noteKnown(loadedText(fn), { script: id, ...place }, { module, node });
+    return inspected(use, { fn, module, node }, internals);
   } finally {
     inspector.release();
   }

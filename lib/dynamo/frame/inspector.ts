@@ -241,7 +241,9 @@ export class Inspector {
     const list = reply.internalProperties;
     for (const item of Array.isArray(list) ? list : []) {
       const fields = fieldsOf(item);
-      found.set(textField(fields, "name").replace(/^\[\[|\]\]$/g, ""), fieldsOf(fields.value));
+      const name = textField(fields, "name");
+      // Without regular expressions, which programs may change
+      found.set(name.startsWith("[[") ? name.slice(2, -2) : name, fieldsOf(fields.value));
     }
     return found;
   }

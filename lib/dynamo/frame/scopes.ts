@@ -16,6 +16,9 @@ export type ScopeValue =
   | { readonly kind: "uninitialized" }
   | { readonly kind: "absent" };
 
+/** The scopes of a function that uses no variable of them. */
+export const NO_SCOPES: ScopeSnapshot = { lookup: () => ({ kind: "absent" }) };
+
 /** Takes a snapshot of the scopes behind an object id. */
 export function readScopes(inspector: Inspector, objectId: string): ScopeSnapshot {
   const list = inspector.valueOf(objectId);

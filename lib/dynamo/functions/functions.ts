@@ -171,10 +171,7 @@ function noteInfo(fn: object, info: CallableInfo): void {
   }
 }
 
-/**
- * Returns the information about another closure of compiled code without the inspector, because closures are created
- * anew in each call.
- */
+/** Returns the information about another closure of compiled code, because closures are created anew in each call. */
 function again(fn: object): FunctionInfo | null {
   const captured = captureAgain(fn);
   if (!captured || !made.has(captured.code)) return null;
