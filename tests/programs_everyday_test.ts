@@ -10,6 +10,7 @@ import { decisions, reads } from "./programs/element_reads.ts";
 import { bytesAndTexts } from "./programs/bytes_and_texts.ts";
 import { brokenJson, json } from "./programs/json.ts";
 import { brokenPromises, promises } from "./programs/promises.ts";
+import { brokenIdioms, idioms } from "./programs/library_idioms.ts";
 import { weakCollections } from "./programs/weak_collections.ts";
 import { register, registerUnbroken } from "./support/programs.ts";
 
@@ -24,9 +25,17 @@ const whole = {
   ...disposables,
   ...reads,
   ...weakCollections,
+  ...idioms,
   ...unbroken,
 };
-const broken = { ...brokenJson, ...brokenPromises, ...brokenDisposables, ...decisions, ...builtins };
+const broken = {
+  ...brokenJson,
+  ...brokenPromises,
+  ...brokenDisposables,
+  ...decisions,
+  ...builtins,
+  ...brokenIdioms,
+};
 register({ ...whole, ...broken }, ["eager"], [4, 11]);
 registerUnbroken(whole);
 

@@ -6,6 +6,7 @@
  */
 import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
+import { pseudoOwner, type Unit } from "./scope.ts";
 import type { Argument, BinaryOperator, KeyOperand, Register, UnaryOperator } from "./instruction.ts";
 import type { Label } from "./builder.ts";
 import type { FunctionContext } from "./context.ts";
@@ -397,6 +398,16 @@ function call(ctx: FunctionContext, node: ast.CallExpression, dst?: Register): R
 }
 
 /** super(…): constructs, binds `this`, initialises the fields. */
+/** Returns whether a class adds fields or private methods to its instances. */
+function initializes(unit: Unit | null): boolean {
+  const node = unit?.node;
+  if (node?.type !== "ClassDeclaration" && node?.type !== "ClassExpression") return true;
+  return node.body.body.some((member) =>
+    member.type !== "StaticBlock" && !member.static &&
+    (member.type === "PropertyDefinition" || member.key.type === "PrivateIdentifier")
+  );
+}
+
 function superCall(ctx: FunctionContext, node: ast.CallExpression, dst?: Register): Register {
   const b = ctx.builder;
   const running = ctx.pseudo("callee");
@@ -418,7 +429,7 @@ function superCall(ctx: FunctionContext, node: ast.CallExpression, dst?: Registe
     b.emit({ op: "checkSuperOnce", src: place.register }, node);
     ctx.move(place.register, made, node);
   }
-  b.emit({ op: "initFields", object: made, callee }, node);
+  if (initializes(pseudoOwner(ctx.unit).parent)) b.emit({ op: "initFields", object: made, callee }, node);
   if (dst === undefined) return made;
   ctx.move(dst, made, node);
   return dst;

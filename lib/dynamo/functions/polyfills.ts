@@ -14,7 +14,7 @@ export { sortBy, sortNumbersBy, toSortedBy } from "./sorting_polyfills.ts";
 
 // Taken when dyn is loaded: callbacks may have a property of that name, and programs may replace it.
 const { apply } = Reflect;
-const { Array, Math, Number, Object, SuppressedError, TypeError } = globalThis;
+const { Array, Math, Number, Object, String, SuppressedError, TypeError } = globalThis;
 const OwnMap = Map;
 const getFrom: (key: unknown) => unknown[] | undefined = Map.prototype.get;
 const putInto: (key: unknown, value: unknown) => unknown = Map.prototype.set;
@@ -211,6 +211,25 @@ export function mapIterable(
 ): unknown[] {
   for (const item of this) put(result, result.length, apply(callback, self, [item, result.length]));
   return result;
+}
+
+/** Set's constructor, for an `add` of the program */
+export function addEach(this: Iterable<unknown>, made: object, add: (item: unknown) => unknown): object {
+  for (const item of this) apply(add, made, [item]);
+  return made;
+}
+
+/** Map's constructor, for a `set` of the program */
+export function putEach(
+  this: Iterable<{ readonly 0: unknown; readonly 1: unknown }>,
+  made: object,
+  set: (key: unknown, value: unknown) => unknown,
+): object {
+  for (const item of this) {
+    if (Object(item) !== item) throw new TypeError(`Iterator value ${String(item)} is not an entry object`);
+    apply(set, made, [item[0], item[1]]);
+  }
+  return made;
 }
 
 /** Map.prototype.forEach */

@@ -326,11 +326,12 @@ export class Machine implements Interpreter {
     }
   }
 
-  /** Returns whether generated code can resume in a frame; it cannot initialise private members. */
+  /** Returns whether generated code can resume in a frame; it cannot initialise fields or private members. */
   #isResumable(frame: Frame): boolean {
-    const { code, callee } = frame;
-    if (code.kind === "derivedConstructor" && callee && makesPrivate(this, this.context, callee)) {
-      return false;
+    const { code, callee, pc } = frame;
+    if (code.kind === "derivedConstructor") {
+      if (callee && makesPrivate(this, this.context, callee)) return false;
+      if (code.instructions.some(({ op }, offset) => offset >= pc && op === "initFields")) return false;
     }
     return isResumable(frame, this.standIns);
   }

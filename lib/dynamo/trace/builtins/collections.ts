@@ -10,12 +10,19 @@ import {
   constant,
   type Entry,
   type Exotic,
+  isCallable,
   type KeyIdentity,
   ObjectValue,
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
-import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
+import {
+  type CallRequest,
+  type CallResult,
+  type ConstructRequest,
+  type Interpreter,
+  PUSHED,
+} from "../interpreter.ts";
 import { collect, isListNext, iteratorResult, LIST_NEXTS, listIterator, nextOfList } from "../iteration.ts";
 import {
   allElements,
@@ -251,35 +258,39 @@ export function addCollections(table: ModelTable): void {
     requireItems(source);
     return m.callInternal("groupInMap", { ...request, self: source, args: [callbackOf(callback)] });
   });
-  // The constructor calls the method with that name to add its items.
-  const refuseAdder = (m: Interpreter, prototype: ObjectValue | null, name: string, adder: unknown) => {
-    const found = prototype ? m.plainProperty(prototype, name) : null;
-    if (found && !(found.kind === "object" && found.real === adder)) {
-      breakGraph("constructor", `a collection with its own ${name}`);
-    }
-  };
   table.constructs(
     Set,
-    (m, request, prototype) => {
-      refuseAdder(m, prototype, "add", ADD);
-      return fromItems(m, request, (items) => newSet(m, items, prototype));
-    },
+    (m, request, prototype) =>
+      addedByProgram(m, request, {
+        made: newSet(m, [], prototype),
+        method: "add",
+        own: ADD,
+        by: "addEach",
+      }) ??
+        fromItems(m, request, (items) => newSet(m, items, prototype)),
   );
-  table.constructs(Map, (m, request, prototype) => {
-    refuseAdder(m, prototype, "set", PUT);
-    return fromItems(m, request, (items) =>
-      newMap(
-        m,
-        items.map((item) => {
-          if (item.kind !== "object" || item.exotic.kind !== "array") {
-            return breakGraph("iterator", "entries that are not arrays");
-          }
-          const [key = UNDEFINED, value = UNDEFINED] = allElements(m, item);
-          return [settled(m, key), value] as const;
-        }),
-        prototype,
-      ));
-  });
+  table.constructs(
+    Map,
+    (m, request, prototype) =>
+      addedByProgram(m, request, {
+        made: newMap(m, [], prototype),
+        method: "set",
+        own: PUT,
+        by: "putEach",
+      }) ??
+        fromItems(m, request, (items) =>
+          newMap(
+            m,
+            items.map((item) => {
+              if (item.kind !== "object" || item.exotic.kind !== "array") {
+                return breakGraph("iterator", "entries that are not arrays");
+              }
+              const [key = UNDEFINED, value = UNDEFINED] = allElements(m, item);
+              return [settled(m, key), value] as const;
+            }),
+            prototype,
+          )),
+  );
   for (const next of LIST_NEXTS.values()) {
     if (typeof next !== "function") continue;
     table.call(next, (m, { callee, self }) => {
@@ -302,15 +313,38 @@ export function addCollections(table: ModelTable): void {
 
 const ADD: unknown = Set.prototype.add, PUT: unknown = Map.prototype.set;
 
+/**
+ * A new collection whose items a method of the program adds: constructors call the method with that name. Null if there
+ * are no items, or the method is the builtin.
+ */
+function addedByProgram(
+  m: Interpreter,
+  request: ConstructRequest,
+  { made, method, own, by }: {
+    readonly made: ObjectValue;
+    readonly method: string;
+    readonly own: unknown;
+    /** The stand-in for the constructor. */
+    readonly by: string;
+  },
+): CallResult | null {
+  const [source = UNDEFINED] = request.args;
+  if (isMissing(source) || !made.prototype) return null;
+  const found = m.plainProperty(made.prototype, method);
+  if (found?.kind === "object" && found.real === own) return null;
+  if (!found || !isCallable(found)) return breakGraph("throws", `${method} of the class is not a function`);
+  return m.callInternal(by, { ...request, self: source, args: [made, found] });
+}
+
+const isMissing = (value: Value): boolean => value.kind === "constant" && value.isNullish;
+
 function fromItems(
   m: Interpreter,
   request: { readonly args: readonly Value[]; readonly completion: CallRequest["completion"] },
   make: (items: Value[]) => ObjectValue,
 ): CallResult {
-  const [source] = request.args;
-  if (!source || (source.kind === "constant" && (source.value === undefined || source.value === null))) {
-    return make([]);
-  }
+  const [source = UNDEFINED] = request.args;
+  if (isMissing(source)) return make([]);
   let result: Value | null = null, pushed = false;
   collect(m, source, (items) => {
     result = make(items);

@@ -17,6 +17,7 @@ import { type Key, ownSlot } from "../objects.ts";
 import { newObject } from "../contents.ts";
 import { defineOwn, relyOnFlags } from "../property_writes.ts";
 import { hasOwn, hasProperty } from "../object_keys.ts";
+import { eachProperty } from "../proxies.ts";
 
 type Property = Exclude<Slot, { readonly kind: "deleted" }>;
 
@@ -50,10 +51,36 @@ export function defineProperty(
   target: ObjectValue,
   { key, descriptor }: { readonly key: Key; readonly descriptor: ObjectValue },
 ): boolean {
-  const given = readDescriptor(m, descriptor), former = ownProperty(m, target, key);
+  return defineAs(m, target, key, readDescriptor(m, descriptor));
+}
+
+function defineAs(m: Interpreter, target: ObjectValue, key: Key, given: Descriptor): boolean {
+  const former = ownProperty(m, target, key);
   if (former && isRefused(m, former, given)) return false;
   defineOwn(m, target, key, defined(former, given));
   return true;
+}
+
+/** Object.defineProperties: every descriptor is read before the first property is defined. */
+export function defineProperties(
+  m: Interpreter,
+  target: ObjectValue,
+  properties: ObjectValue,
+  then: () => void,
+): void {
+  const all: [Key, Descriptor][] = [];
+  const take = (key: Key, value: Value, next: () => void): void => {
+    if (value.kind === "tensor") return breakGraph("opaqueObject", "a tensor as a descriptor");
+    if (value.kind !== "object") return breakGraph("throws", "a descriptor that is not an object");
+    all.push([key, readDescriptor(m, value)]);
+    next();
+  };
+  eachProperty(m, properties, { isWanted: () => true, take }, () => {
+    for (const [key, given] of all) {
+      if (!defineAs(m, target, key, given)) breakGraph("throws", "a property that cannot be redefined");
+    }
+    then();
+  });
 }
 
 /** An own property with its flags, on which the program depends from here on. */

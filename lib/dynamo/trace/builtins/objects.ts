@@ -47,7 +47,7 @@ import {
 } from "../proxies.ts";
 import { readProperty } from "../properties.ts";
 import { hasTensorProperty, prototypeOf } from "../tensor_properties.ts";
-import { defineProperty, describeProperty } from "./descriptors.ts";
+import { defineProperties, defineProperty, describeProperty } from "./descriptors.ts";
 import { hasIntegrity, isExtensible, setIntegrity } from "./integrity.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -200,16 +200,15 @@ const OBJECT: Readonly<Record<string, Model>> = {
     target.prototypeChanged = true;
     return target;
   },
-  create: (m, [prototype, properties]) => {
-    if (properties && !(properties.kind === "constant" && properties.value === undefined)) {
-      return breakGraph("builtin", "Object.create with properties");
-    }
+  create: (m, [prototype, properties], request) => {
     if (prototype?.kind === "tensor") return breakGraph("opaqueObject", "a tensor as a prototype");
     const made = newObject(m);
     if (prototype?.kind === "object") made.prototype = prototype;
     else if (prototype?.kind === "constant" && prototype.value === null) made.prototype = null;
     else return breakGraph("throws", "a prototype that is not an object");
-    return made;
+    if (!properties || (properties.kind === "constant" && properties.value === undefined)) return made;
+    const from = coerced(properties, "Object.create");
+    return later(m, request, (then) => defineProperties(m, made, from, () => then(made)));
   },
   freeze: (m, [value]) => setIntegrity(m, value, "frozen"),
   seal: (m, [value]) => setIntegrity(m, value, "sealed"),
@@ -236,6 +235,19 @@ const OBJECT: Readonly<Record<string, Model>> = {
       descriptor: object(descriptor, "a descriptor"),
     });
     return isDefined ? target : breakGraph("throws", "a property that cannot be redefined");
+  },
+  defineProperties: (m, [value, properties], request) => {
+    const target = object(value, "defineProperties"), from = coerced(properties, "defineProperties");
+    return later(m, request, (then) => defineProperties(m, target, from, () => then(target)));
+  },
+  getOwnPropertyDescriptors: (m, [value], request) => {
+    const target = coerced(value, "getOwnPropertyDescriptors");
+    return later(m, request, (then) =>
+      keysOf(m, target, "all", (keys) => {
+        const made = newObject(m);
+        for (const key of keys) defineOwn(m, made, key, dataSlot(describeProperty(m, target, key)));
+        then(made);
+      }));
   },
   groupBy: (m, [source = UNDEFINED, callback], request) => {
     requireItems(source);

@@ -1,0 +1,122 @@
+/** Programs in the idioms of widespread JavaScript libraries. */
+import { type Tensor, tensor } from "../../mod.ts";
+import type { Corpus } from "../support/programs.ts";
+
+const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
+
+/** A map by derived keys, as libraries define it: by methods of its own, and by properties that are not listed. */
+class KeyedMap extends Map<unknown, unknown> {
+  declare readonly names: Map<unknown, unknown>;
+  declare readonly keyOf: (key: unknown) => unknown;
+  constructor(entries: Iterable<readonly [unknown, unknown]>, keyOf = (key: unknown) => `${key}`) {
+    super();
+    Object.defineProperties(this, { names: { value: new Map() }, keyOf: { value: keyOf, writable: true } });
+    for (const [key, value] of entries) this.set(key, value);
+  }
+  override get(key: unknown): unknown {
+    return super.get(this.names.get(this.keyOf(key)));
+  }
+  override set(key: unknown, value: unknown): this {
+    const name = this.keyOf(key);
+    if (!this.names.has(name)) this.names.set(name, key);
+    return super.set(this.names.get(name), value);
+  }
+}
+
+/** Collections whose constructors call methods of the program. */
+class Doubling extends Set<number> {
+  seen?: number[];
+  override add(n: number): this {
+    (this.seen ??= []).push(n);
+    return super.add(n * 2);
+  }
+}
+class Numbering extends Map<unknown, unknown> {
+  override set(key: unknown, value: unknown): this {
+    return super.set(key, [this.size, value]);
+  }
+}
+
+/** Programs whose graphs need no break. */
+export const idioms: Corpus = {
+  "collections with a method that adds items, which their constructor calls"({ compile, see }) {
+    const f = compile((x: Tensor, a: number) => {
+      const map = new KeyedMap([[a, x], ["1", 2], [{}, 3]]), set = new Doubling([a, 2]);
+      const numbers = new Numbering([[a, "a"], { 0: "b", 1: a }] as Iterable<[unknown, unknown]>);
+      return [map.get(1), map, Object.keys(map), set, new Doubling().size, numbers];
+    });
+    for (const a of [1, 2, 1]) see(f(v(a), a));
+  },
+  "several properties defined at once, and copied with their descriptors"({ compile, see }) {
+    const order: string[] = [];
+    const f = compile((x: Tensor, n: number) => {
+      const made = Object.defineProperties({ n }, {
+        twice: {
+          get(this: { n: number }) {
+            return this.n * 2;
+          },
+          enumerable: true,
+        },
+        [Symbol.for("hidden")]: { value: x },
+        get late() {
+          order.push("late");
+          return { value: n, writable: true };
+        },
+      });
+      const copy: typeof made = Object.create(
+        Object.getPrototypeOf(made),
+        Object.getOwnPropertyDescriptors(made),
+      );
+      return [x.add(1), made, copy, Reflect.ownKeys(copy), Object.getOwnPropertyDescriptors([n])];
+    });
+    for (const n of [1, 2, 1]) see(f(v(n), n), order);
+  },
+};
+
+/** Derived classes that end graphs before and after they call their parent's constructor. */
+class Parsed extends Array<unknown> {
+  constructor(text: string) {
+    console.log("before");
+    super();
+    console.log("after", this.length);
+    this.push(...text.split(","));
+  }
+}
+class Named extends Parsed {
+  name = "named";
+  constructor(text: string) {
+    super(text);
+    console.log(this.name);
+  }
+}
+
+/** Programs that may break the graph, but do what they do uncompiled. */
+export const brokenIdioms: Corpus = {
+  "constructors of derived classes that end the graph"({ compile, see }) {
+    const f = compile((x: Tensor, text: string) => {
+      const y = x.add(1), parsed = new Parsed(text), named = new Named(text);
+      return [y.mul(parsed.length), parsed, named];
+    });
+    for (const text of ["a,b", "a", "a,b"]) see(f(v(1), text));
+  },
+  "definitions of several properties that are refused"({ compile, see, attempt }) {
+    const fixed = Object.freeze({ a: 1 });
+    const f = compile((x: Tensor, properties: PropertyDescriptorMap) => {
+      const made: Record<string, unknown> = Object.defineProperty({}, "a", { value: 1 });
+      let message = "";
+      try {
+        Object.defineProperties(made, properties);
+      } catch (error) {
+        message = `${error}`;
+      }
+      return [x.neg(), made, message];
+    });
+    const lists: unknown[] = [{ b: { value: 2 } }, { b: { value: 2 }, a: { value: 3 } }, {
+      b: { value: 2 },
+      c: 3,
+    }];
+    for (const list of lists) see(f(v(1), list as PropertyDescriptorMap));
+    const g = compile((x: Tensor) => [x.neg(), Object.defineProperties(fixed, { b: { value: 2 } })]);
+    attempt(() => g(v(1)));
+  },
+};
