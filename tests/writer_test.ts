@@ -242,12 +242,18 @@ Deno.test("files are followed as they grow, and what is kept is bounded", async 
     const follower = new EventFollower((text) => said.push(text));
     follower.add(writer.path, "run");
     assertEquals(follower.look(), []);
-    for (let step = 0; step < 9000; step++) writer.addScalar("loss", step, step);
+    const odd = new Map([[77, NaN], [5555, 1e6], [6666, -Infinity], [7777, -50]]);
+    for (let step = 0; step < 9000; step++) writer.addScalar("loss", odd.get(step) ?? step, step);
     writer.flush();
     const [fresh] = follower.look();
     assertEquals([fresh?.run, fresh?.tag, fresh?.kind], ["run", "loss", "scalar"]);
     assert(fresh && fresh.values.length <= 4000 && fresh.values.length > 1900);
-    assertEquals([fresh.values[0]?.[2], fresh.values.at(-1)?.[0]], [0, 8999]);
+    assertEquals([fresh.values[0]?.[2], fresh.values.at(-1)?.[0], fresh.all], [0, 8999, true]);
+    // As JSON, which has no NaN
+    assertEquals(
+      fresh.values.filter(([step]) => odd.has(step)).map(([step, , value]) => [step, value]),
+      [[77, "NaN"], [5555, 1e6], [6666, "-Infinity"], [7777, -50]],
+    );
     writer.addScalar("loss", 1, 9000);
     writer.close();
     assertEquals(follower.look().map(({ values }) => values.map(([step, , value]) => [step, value])), [[[
@@ -293,6 +299,7 @@ Deno.test("dyn watch shows a run in progress", { ignore: SKIP_BROWSER }, async (
         await new Promise((done) => setTimeout(done, 2));
       }
       writer.addScalar("<b>other", Deno.args.length, 0);
+      [2, NaN].forEach((value, step) => writer.addScalar("broken", value, step));
       writer.addHistogram("weights/w", [1, 2, 2, 3], 0);
       writer.addHistogram("weights/one", [2], 0);
       writer.addImage("picture", tensor([[[0]]]), 0);
@@ -320,12 +327,13 @@ Deno.test("dyn watch shows a run in progress", { ignore: SKIP_BROWSER }, async (
     try {
       const address = await until(/\[watch\] (http:\S+)/);
       await withPage(address, async (page) => {
-        await page.until("document.querySelectorAll('[data-tag]').length >= 6");
+        await page.until("document.querySelectorAll('[data-tag]').length >= 7");
         assertEquals(
           await page.evaluate("[...document.querySelectorAll('[data-tag]')].map((each) => each.dataset.tag)"),
           [
             "loss",
             "<b>other",
+            "broken",
             "picture",
             "weights/w",
             "weights/one",
@@ -335,6 +343,10 @@ Deno.test("dyn watch shows a run in progress", { ignore: SKIP_BROWSER }, async (
         assertEquals(
           await page.evaluate("document.querySelector('[data-tag=\"loss\"] h2').innerText"),
           "loss 0.025",
+        );
+        assertEquals(
+          await page.evaluate("document.querySelector('[data-tag=\"broken\"] h2').innerText"),
+          "broken NaN",
         );
         assertMatch(
           String(await page.evaluate("document.querySelector('[data-tag=\"loss\"] path').getAttribute('d')")),

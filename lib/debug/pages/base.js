@@ -8,6 +8,12 @@ export const DATA = await new Response(packed.body.pipeThrough(new Decompression
 /** Colours of series, readable on light and dark. */
 const COLOURS = ["#3b82d6", "#e0803a", "#3aa66b", "#b45fc4", "#d4a72c", "#d05a6e", "#4fb3bf", "#8a8f98"];
 
+/** Strokes and marks of series, which tell those of one colour apart. */
+const DASHES = [null, "6 3", "2 3"], MARKS = ["●", "◍", "○"];
+
+/** Returns the entry of the nth series among those that change where the colours begin again. */
+const ofRound = (entries, n) => entries[Math.floor(n / COLOURS.length) % entries.length];
+
 /** An element with attributes (functions are listeners) and children: elements and texts. */
 export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
@@ -147,8 +153,15 @@ export function lineChart(
       : null;
     return [
       shade && svg("path", { d: shade, fill: stroke, opacity: 0.18 }),
-      svg("path", { d: path, fill: "none", stroke, "stroke-width": 1.6, "stroke-linejoin": "round" }),
-      points.length === 1
+      svg("path", {
+        d: path,
+        fill: "none",
+        stroke,
+        "stroke-width": 1.6,
+        "stroke-linejoin": "round",
+        "stroke-dasharray": ofRound(DASHES, k),
+      }),
+      points.length === 1 && usable(points[0][1])
         ? svg("circle", { cx: px(points[0][0]), cy: py(scale(points[0][1])), r: 3, fill: stroke })
         : null,
     ];
@@ -197,7 +210,7 @@ function legend(series, values = []) {
       return h(
         "span",
         { style: "margin-right:.8rem" },
-        h("span", { style: dot }, "● "),
+        h("span", { style: dot }, `${ofRound(MARKS, k)} `),
         name,
         values[k] ? ` ${values[k]}` : "",
       );

@@ -59,11 +59,11 @@ function curves() {
       name: runs.length > 1 ? run : "",
       points: smoothed(values.map(([step, , value]) => [step, value]), rate),
     }));
-    const last = all[0].values.at(-1)[2];
+    const last = runs.length > 1 ? "" : numberText(all[0].values.at(-1)[2]);
     return h(
       "div",
       { class: "card", "data-tag": tag },
-      h("h2", {}, tag, " ", h("span", { class: "dim" }, numberText(last))),
+      h("h2", {}, tag, " ", h("span", { class: "dim" }, last)),
       lineChart(lines, { log: log.checked, width: 420, height: 200 }),
     );
   });
@@ -179,14 +179,15 @@ source.onmessage = ({ data }) => {
   }
   state.textContent = DATA.state;
   if (update.all) series.clear();
-  for (const { run, tag, kind, values } of update.series) {
+  for (const { run, tag, kind, values, all } of update.series) {
     const key = JSON.stringify([run, kind, tag]), known = series.get(key) ?? { run, tag, kind, values: [] };
     series.set(key, known);
-    known.values.push(...values);
-    // As long curves are shortened where they come from
-    if (kind === "scalar" && known.values.length > 8000) {
-      known.values = known.values.filter((_, at) => at % 2 === 0);
-    } else if (kind !== "scalar") known.values = known.values.slice(-50);
+    // JSON has no NaN and no infinities
+    const fresh = kind === "scalar"
+      ? values.map(([step, time, value]) => [step, time, Number(value)])
+      : values;
+    known.values = all ? fresh : [...known.values, ...fresh];
+    if (kind !== "scalar") known.values = known.values.slice(-50);
   }
   draw();
 };

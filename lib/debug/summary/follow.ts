@@ -1,19 +1,19 @@
 /**
  * Follows growing event files for pages that show them: each poll returns the new values as JSON. Invariant: memory is
- * bounded: long curves are thinned to every second point, and only the latest images, histograms and texts are kept.
+ * bounded: long curves keep the highest and lowest of neighbouring points, and only the latest images, histograms and
+ * texts are kept.
  */
 import { decodeEvent, type SummaryEvent } from "./events.ts";
 import { readRecords } from "./wire.ts";
 
-/** A value for pages: step, seconds since 1970, and contents. */
+/** A value for pages: step, seconds since 1970, and contents; numbers that JSON does not have are texts. */
 type ShownValue =
-  | readonly [step: number, time: number, value: number]
+  | readonly [step: number, time: number, value: number | string]
   | readonly [
     step: number,
     time: number,
     value: { readonly limits: readonly number[]; readonly counts: readonly number[] },
-  ]
-  | readonly [step: number, time: number, value: string];
+  ];
 
 /** New values of one tag of a run. */
 export interface ShownSeries {
@@ -21,6 +21,8 @@ export interface ShownSeries {
   readonly tag: string;
   readonly kind: SummaryEvent["value"]["kind"];
   readonly values: readonly ShownValue[];
+  /** Whether these are all values, in place of those that pages have. */
+  readonly all?: boolean;
 }
 
 const MOST: Readonly<Record<ShownSeries["kind"], number>> = {
@@ -59,7 +61,7 @@ export class EventFollower {
 
   /** Returns the values written since the last look. */
   look(): ShownSeries[] {
-    const fresh = new Map<string, ShownSeries & { values: ShownValue[] }>();
+    const fresh = new Map<ShownSeries, { count: number; all: boolean }>();
     for (const [path, file] of this.#files) {
       const { records, read, damaged } = readRecords(tailOf(path, file.read));
       file.read += read;
@@ -69,27 +71,41 @@ export class EventFollower {
       file.toldDamaged ||= damaged;
       for (const event of records.flatMap(decodeEvent)) {
         const { tag, value: { kind } } = event, { run } = file, key = `${run}\n${kind}\n${tag}`;
-        const shown = shownValue(event);
-        for (const known of [this.#series, fresh]) {
-          const series = known.get(key) ?? { run, tag, kind, values: [] };
-          known.set(key, series);
-          series.values.push(shown);
-          if (series.values.length > MOST[kind]) series.values = shortened(series);
+        const series = this.#series.get(key) ?? { run, tag, kind, values: [] };
+        this.#series.set(key, series);
+        series.values.push(shownValue(event));
+        const isLong = series.values.length > MOST[kind],
+          { count = 0, all = false } = fresh.get(series) ?? {};
+        if (isLong) {
+          series.values = kind === "scalar" ? thinned(series.values) : series.values.slice(-MOST[kind]);
         }
+        fresh.set(series, { count: count + 1, all: all || (isLong && kind === "scalar") });
       }
     }
-    return [...fresh.values()];
+    return [...fresh].map(([series, { count, all }]) => ({
+      ...series,
+      values: series.values.slice(all ? 0 : -count),
+      ...all ? { all } : {},
+    }));
   }
 }
 
-function shortened({ kind, values }: ShownSeries): ShownValue[] {
-  return kind === "scalar" ? values.filter((_, at) => at % 2 === 0) : values.slice(-MOST[kind]);
+/** The first and the last point, and of each four between them the lowest and the highest: peaks and NaN stay. */
+function thinned(values: readonly ShownValue[]): ShownValue[] {
+  const between = values.slice(1, -1), kept = values.slice(0, 1);
+  const height = ([, , value]: ShownValue) => value === "NaN" ? Infinity : Number(value);
+  for (let at = 0; at < between.length; at += 4) {
+    const group = between.slice(at, at + 4), heights = group.map(height);
+    const low = heights.indexOf(Math.min(...heights)), high = heights.lastIndexOf(Math.max(...heights));
+    kept.push(...group.filter((_, k) => k === low || k === high));
+  }
+  return [...kept, ...values.slice(-1)];
 }
 
 function shownValue({ step, time, value }: SummaryEvent): ShownValue {
   switch (value.kind) {
     case "scalar":
-      return [step, time, value.value];
+      return [step, time, Number.isFinite(value.value) ? value.value : String(value.value)];
     case "histogram": {
       const { limits, counts, min } = value.histogram;
       // Pages expect both edges of each bar
