@@ -205,11 +205,15 @@ Deno.test("places that refer to themselves, to later ones or to none are those o
     places.readAll(forms, by);
     return forms.map((_, at) => sourceText(places.at(at)));
   };
-  const x: Plain = ["argument", "x", 0], key: Plain = ["property", 0, "key"];
-  assertEquals(read(x, key, ["prototype", 1]), ['L["x"]', 'L["x"].key', 'Object.getPrototypeOf(L["x"].key)']);
+  const x: Plain = ["argument", ["x", 0]], key: Plain = ["property", [0, "key"]];
+  assertEquals(read(x, key, ["prototype", [1]]), [
+    'L["x"]',
+    'L["x"].key',
+    'Object.getPrototypeOf(L["x"].key)',
+  ]);
   const itself: Plain[] = [key],
-    later = [x, ["prototype", 2], key],
-    none = [x, ["prototype", 7], ["prototype", -1]];
+    later = [x, ["prototype", [2]], key],
+    none = [x, ["prototype", [7]], ["prototype", [-1]]];
   for (const forms of [itself, later, none]) {
     assertThrows(() => read(...forms), DamagedForm, "Expected one of");
   }

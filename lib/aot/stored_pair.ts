@@ -17,7 +17,7 @@ import {
   number,
   oneOf,
   orNull,
-  primitive,
+  primitiveOf,
   record,
   text,
   union,
@@ -26,7 +26,7 @@ import { DamagedForm, NotStorable, recordIn, textIn } from "../sym/stored/forms.
 import { dim, symbol } from "../sym/stored/dims.ts";
 import { tree } from "../sym/stored/tree.ts";
 import type { Symbols } from "../sym/stored/symbols.ts";
-import { layoutOf } from "../tensor/layout.ts";
+import { type Layout, layoutOf } from "../tensor/layout.ts";
 import type { CompiledBackward, SavedLayout } from "./compiled_pair.ts";
 import type { Connections, Reading } from "./connections.ts";
 import type { GradientOrigin, LostResult, Mutation, OutputPlan, RuntimePlan, TapeResult } from "./joint.ts";
@@ -145,22 +145,13 @@ export const runtimePlan: Codec<RuntimePlan> = record<RuntimePlan>({
   recordsAlways: flag,
 });
 
-/** Any number, including those that JSON lacks. */
-const anyNumber: Codec<number> = {
-  write: primitive.write,
-  read(form, symbols) {
-    const value = primitive.read(form, symbols);
-    if (typeof value === "number") return value;
-    throw new DamagedForm(`Expected a number but found ${typeof value}`);
-  },
-};
-
 /** Stores tables of numbers. */
 export const numberTable: Codec<NumberTable> = record<NumberTable>({
   dtype,
   device: text,
   width: number,
-  values: list(anyNumber),
+  // Including those that JSON lacks
+  values: list(primitiveOf("number")),
 });
 
 /** Stores signatures of functional graphs. */
@@ -171,20 +162,19 @@ export const graphSignature: Codec<GraphSignature> = record<GraphSignature>({
   failure: number,
 }, ["failure"]);
 
+const layoutParts = record<Pick<Layout, "shape" | "strides" | "dtype" | "device">>({
+  shape: numbers,
+  strides: numbers,
+  dtype,
+  device: text,
+});
+
 const savedLayout: Codec<SavedLayout> = union<SavedLayout>({
   any: record({}),
   known: record({
     layout: {
-      write: ({ shape, strides, dtype, device }) => ({ shape, strides, dtype, device }),
-      read(form, symbols) {
-        const { shape = null, strides = null, dtype: type = null, device } = recordIn(form);
-        return layoutOf({
-          shape: numbers.read(shape, symbols),
-          strides: numbers.read(strides, symbols),
-          dtype: dtype.read(type, symbols),
-          device: textIn(device),
-        });
-      },
+      write: layoutParts.write,
+      read: (form, symbols) => layoutOf(layoutParts.read(form, symbols)),
     },
   }),
   rowMajor: record({}),

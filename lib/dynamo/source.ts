@@ -86,7 +86,7 @@ export function cellSource(label: string, cell: LiveCell): Source {
 }
 
 /** The name of the variable to which a source of this kind refers. */
-export function capturedName({ name, base }: Extract<Source, { kind: "captured" }>): string {
+export function capturedName({ name, base }: { readonly name: string; readonly base: Source }): string {
   return JSON.parse(name.slice(`${base.name}.closure[`.length, -1));
 }
 
@@ -219,7 +219,7 @@ export function isSamePlace(a: Source, b: Source): boolean {
 }
 
 /** The name for people: without the numbers that distinguish equal labels. */
-export function sourceText(source: Source): string {
+export function sourceText(source: Pick<Source, "name">): string {
   const { name } = source;
   return name.includes("#") ? name.replace(/(?<=["\])])#\d+/g, "") : name;
 }

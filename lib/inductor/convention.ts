@@ -11,7 +11,7 @@ import { type Codec, flag, list, number, oneOf, orNull, record, text, union } fr
 import type { KernelCost } from "../loops/metrics.ts";
 import { DamagedForm, NotStorable } from "../sym/stored/forms.ts";
 import { dim, symbol } from "../sym/stored/dims.ts";
-import type { SourcePart } from "../sym/size_guards.ts";
+import { part } from "../sym/stored/envs.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { InputRange } from "./index_checks.ts";
 
@@ -67,13 +67,6 @@ export function conventionOf(
     externCalls: metrics.externCalls,
   };
 }
-
-const part: Codec<SourcePart> = union<SourcePart>({
-  value: record({}),
-  shape: record({ dim: number }),
-  stride: record({ dim: number }),
-  offset: record({}),
-});
 
 type Constant = Exclude<Extract<CompiledOutput, { readonly kind: "constant" }>["value"], undefined>;
 

@@ -5,7 +5,6 @@
 import type { Plain } from "../base/recording.ts";
 import { dtype } from "../graph/stored/values.ts";
 import type { Sym } from "../sym/expr.ts";
-import type { SourcePart } from "../sym/size_guards.ts";
 import {
   type Codec,
   flag,
@@ -19,6 +18,7 @@ import {
 } from "../sym/stored/codec.ts";
 import { DamagedForm, listIn, numberIn, recordIn, textIn } from "../sym/stored/forms.ts";
 import { dim } from "../sym/stored/dims.ts";
+import { part } from "../sym/stored/envs.ts";
 import type { Symbols } from "../sym/stored/symbols.ts";
 import { tree } from "../sym/stored/tree.ts";
 import type {
@@ -61,13 +61,6 @@ export const argumentSpec: Codec<ArgumentSpec> = union<ArgumentSpec>({
 const fromArgument = record({ leaf: number }), fromHeld = record({ name: text });
 /** The codec of value sources. */
 const valueSource: Codec<ValueSource> = union<ValueSource>({ argument: fromArgument, held: fromHeld });
-
-const part: Codec<SourcePart> = union<SourcePart>({
-  value: record({}),
-  shape: record({ dim: number }),
-  stride: record({ dim: number }),
-  offset: record({}),
-});
 
 /** The codec of size origins. */
 export const origin: Codec<SizeOriginSpec> = record<SizeOriginSpec>({ of: valueSource, part });

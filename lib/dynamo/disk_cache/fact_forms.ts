@@ -7,7 +7,7 @@ import type { BreakReason, UserFrame } from "../../base/errors.ts";
 import { localAddress, portableAddress } from "../../base/portable_addresses.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { sizeGuard } from "../../sym/stored/envs.ts";
-import { flag, list, number as count, oneOf, orNull, text } from "../../sym/stored/codec.ts";
+import { flag, list, number as count, oneOf, orNull, primitiveOf, text } from "../../sym/stored/codec.ts";
 import { DamagedForm, listIn, numberIn, textIn } from "../../sym/stored/forms.ts";
 import { layoutOf } from "../../tensor/layout.ts";
 import { ambientState } from "../ambient.ts";
@@ -24,6 +24,7 @@ import type { CellPlace } from "../source.ts";
 import { codeAt } from "./code_forms.ts";
 import {
   cell,
+  constant,
   fields,
   flagOrNull,
   type Form,
@@ -98,15 +99,6 @@ const size: Form<Omit<FactOf<"size">, "kind">> = {
   read: (form, { symbols, sizes }) => ({ guard: sizeGuard.read(form, symbols), env: sizes }),
 };
 
-const outcome: Form<boolean | number> = {
-  write: writePrimitive,
-  read(form) {
-    const found = readPrimitive(form);
-    if (typeof found === "boolean" || typeof found === "number") return found;
-    throw new DamagedForm(`Expected a number or a truth value but found ${typeof found}`);
-  },
-};
-
 const cellPlace = variants<CellPlace>({
   live: fields({ cell }),
   box: fields({ cell, source }),
@@ -116,7 +108,7 @@ const cellPlace = variants<CellPlace>({
 const BYTES = Object.keys(BYTES_CLASSES).filter((name) => isBytesClass(name));
 
 const fact = variants<Fact>({
-  constant: fields({ source, value: { write: writePrimitive, read: readPrimitive } }),
+  constant: fields({ source, value: constant }),
   identity: fields({ source, object, label: text }),
   prototype: fields({ source, prototype: orNull(object), isArray: flag, label: text }),
   object: fields({ source }),
@@ -158,7 +150,7 @@ const fact = variants<Fact>({
   made: fields({ source }),
   integer: fields({ source }),
   type: fields({ source, type: oneOf("number", "string", "symbol", "boolean") }),
-  expression: fields({ expression: hostExpression, expected: outcome }),
+  expression: fields({ expression: hostExpression, expected: primitiveOf("boolean", "number") }),
   size,
   cells: fields({ place: cellPlace, other: cellPlace, same: flag }),
   argumentCount: fields({ count }),
@@ -169,9 +161,9 @@ const fact = variants<Fact>({
   engineState: fields({ source, state: orNull(oneOf(...ENGINE_STATES)) }),
   cloneable: fields({ source }),
   unboxed: fields({ source }),
-  unrevoked: refused("a proxy"),
+  unrevoked: refused(() => "a proxy"),
   bytes: fields({ source, type: oneOf(...BYTES) }),
-  memory: refused("memory"),
+  memory: refused(() => "memory"),
   extensible: fields({ source, present: flag }),
   integrity: fields({ source, level: oneOf("frozen", "sealed") }),
   globalState: fields({ state: { write: () => null, read: () => ambientState() }, methods: list(method) }),

@@ -5,10 +5,22 @@
 import type { Plain } from "../../base/recording.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import type { ShapeEnv } from "../../sym/shape_env.ts";
-import { type Codec, flag, oneOf, orNull } from "../../sym/stored/codec.ts";
+import {
+  byKind,
+  type Codec,
+  flag,
+  late,
+  list,
+  number as count,
+  oneOf,
+  orNull,
+  primitiveOf,
+  text,
+  textThat,
+} from "../../sym/stored/codec.ts";
 import { DamagedForm, listIn, NotStorable, numberIn, textIn } from "../../sym/stored/forms.ts";
 import type { CodeObject } from "../bytecode/code.ts";
-import type { BytesPart } from "../guards/bytes.ts";
+import type { BytesPart, NumberForm } from "../guards/bytes.ts";
 import type { Symbols } from "../../sym/stored/symbols.ts";
 import {
   argumentSource,
@@ -32,7 +44,8 @@ import {
   sourceText,
   THIS_SOURCE,
 } from "../source.ts";
-import { type HostExpression, isHostBinary, isHostMath } from "../variables/host_number.ts";
+import { type HostCall, type HostExpression, isHostBinary, isHostMath } from "../variables/host_number.ts";
+import type { Primitive } from "../variables/primitive.ts";
 import { readKey, readPrimitive, writeKey, writePrimitive } from "./plain_values.ts";
 
 /** Maps objects to numbers while facts are written, and numbers to objects while they are read. */
@@ -106,14 +119,23 @@ export class Places {
 /** Writes and reads values of one type. */
 export type Form<T> = Codec<T, ByNumber>;
 
-export const refused = (what: string): Form<never> => ({
-  write: () => {
-    throw new NotStorable(what);
-  },
-  read: () => {
-    throw new DamagedForm(`Expected nothing that is refused but found ${what}`);
-  },
-});
+/** Writes and reads values of which `P` are kept. */
+interface Made<P, T> {
+  write(value: P, by: ByNumber): Plain;
+  read(form: Plain, by: ByNumber): T;
+}
+
+/** Refuses values, in these words. */
+export function refused<P>(what: (value: P) => string): Made<P, never> {
+  return {
+    write(value) {
+      throw new NotStorable(what(value));
+    },
+    read() {
+      throw new DamagedForm("Expected nothing that is refused");
+    },
+  };
+}
 
 /** An object of the journal. */
 export const object: Form<object> = {
@@ -122,6 +144,8 @@ export const object: Form<object> = {
 };
 
 export const key: Form<string | symbol> = { write: writeKey, read: readKey };
+/** A primitive. */
+export const constant: Form<Primitive> = { write: writePrimitive, read: readPrimitive };
 export const flagOrNull: Codec<boolean | null, unknown> = orNull(flag);
 export const maybe = <T>(inner: Form<T>): Form<T | undefined> => ({
   write: (value, by) => value === undefined ? null : inner.write(value, by),
@@ -142,16 +166,21 @@ export function fields<T extends object>(forms: Fields<T>): Form<T> {
 }
 
 type Tagged = { readonly kind: string };
-type Variants<T extends Tagged> = { readonly [K in T["kind"]]: Form<Omit<Extract<T, { kind: K }>, "kind">> };
+type Untagged<T extends Tagged, K> = Omit<Extract<T, { kind: K }>, "kind">;
+/** Functions that make whole records return them with their kinds. */
+type Variants<T extends Tagged> = {
+  readonly [K in T["kind"]]: Made<Untagged<T, K>, Untagged<T, K> | T>;
+};
+
+/** Values of which these parts are kept, from which a function makes them again. */
+const through = <P, T>(parts: Form<P>, make: (parts: P) => T): Made<P, T> => ({
+  write: parts.write,
+  read: (form, by) => make(parts.read(form, by)),
+});
 
 /** A record of one of these kinds. */
 export function variants<T extends Tagged>(forms: Variants<T>): Form<T> {
-  const byKind: ReadonlyMap<string, Form<object>> = new Map(Object.entries<Form<object>>(forms));
-  const formOf = (kind: string): Form<object> => {
-    const found = byKind.get(kind);
-    if (found) return found;
-    throw new DamagedForm(`Expected one of ${[...byKind.keys()].join(", ")} but found ${kind}`);
-  };
+  const formOf = byKind<Made<object, object>>(forms);
   return {
     write(value, by) {
       const { kind, ...rest } = value;
@@ -180,98 +209,17 @@ export const cell: Form<LiveCell> = {
   },
 };
 
-const labelOf = (source: Source): string => /^[CF]\["(.*)"\]$/.exec(sourceText(source))?.[1] ?? "object";
-
 /** A place, as one of the capture's. */
 export const source: Form<Source> = {
   write: (value, by) => by.places.write(value, by),
   read: (form, by) => by.places.at(numberIn(form)),
 };
 
-/** A place, over those on the way to it. */
-const sourceStep: Form<Source> = {
-  write(value, by) {
-    const again = (each: Source) => source.write(each, by);
-    switch (value.kind) {
-      case "argument":
-        return [value.kind, value.label, value.index];
-      case "this":
-        return [value.kind];
-      case "global":
-        return [value.kind, value.variable];
-      case "known":
-        return [value.kind, labelOf(value), by.numberOf(value.object)];
-      case "property":
-        return [value.kind, again(value.base), writeKey(value.key)];
-      case "prototype":
-        return [value.kind, again(value.base)];
-      case "entry":
-        return [value.kind, again(value.base), value.part, value.index];
-      case "element":
-        return [value.kind, again(value.base), hostExpression.write(value.at, by), value.question];
-      case "lookup":
-        return [value.kind, again(value.base), value.part, writePrimitive(value.key)];
-      case "captured":
-        return [value.kind, again(value.base), capturedName(value), value.index];
-      case "bytes":
-        return [value.kind, again(value.base), value.part];
-      case "computed":
-        return [value.kind, hostExpression.write(value.expression, by)];
-      case "cell":
-        return [value.kind, labelOf(value), cell.write(value.cell, by)];
-      case "accessor":
-      case "private":
-        throw new NotStorable(`${sourceText(value)}, a variable that is read in each call`);
-      default:
-        return value satisfies never;
-    }
-  },
-  read(form, by) {
-    const [kind, first = null, second = null, third] = listIn(form);
-    switch (kind) {
-      case "argument":
-        return argumentSource(textIn(first), numberIn(second));
-      case "this":
-        return THIS_SOURCE;
-      case "global":
-        return globalSource(textIn(first));
-      case "known":
-        return knownSource(textIn(first), by.at(numberIn(second)));
-      case "cell":
-        return cellSource(textIn(first), cell.read(second, by));
-      case "property":
-        return propertySource(source.read(first, by), readKey(second));
-      case "prototype":
-        return prototypeSource(source.read(first, by));
-      case "entry":
-        return entrySource(source.read(first, by), part.read(second, by), numberIn(third));
-      case "element":
-        return elementSource(
-          source.read(first, by),
-          hostExpression.read(second, by),
-          question.read(third ?? null, by),
-        );
-      case "bytes":
-        return bytesSource(source.read(first, by), bytesPart.read(second, by));
-      case "computed":
-        return computedSource(hostExpression.read(first, by));
-      case "lookup":
-        return lookupSource(
-          source.read(first, by),
-          lookupPart.read(second, by),
-          readPrimitive(third ?? null),
-        );
-      case "captured":
-        return capturedSource(source.read(first, by), textIn(second), numberIn(third));
-      default:
-        throw new DamagedForm(`Expected a source but found ${JSON.stringify(kind)}`);
-    }
-  },
-};
+/** An expression that each call evaluates. */
+export const hostExpression: Form<HostExpression> = late(() => numberStep);
 
-const bytesPart = oneOf<BytesPart>("buffer", "byteOffset", "length");
-const question = oneOf<Question>("element", "get", "has", "indexOf", "includes");
-const lookupPart = oneOf<LookupPart>("get", "has", "size");
+const labelOf = (source: Pick<Source, "name">): string =>
+  /^[CF]\["(.*)"\]$/.exec(sourceText(source))?.[1] ?? "object";
 
 export const part = oneOf<EntryPart>(
   "key",
@@ -286,86 +234,87 @@ export const part = oneOf<EntryPart>(
   "last",
 );
 
-function writeNumber(value: HostExpression, by: ByNumber): Plain {
-  const again = (each: HostExpression) => writeNumber(each, by);
-  switch (value.kind) {
-    case "called":
-      throw new NotStorable(`the result of ${value.call.text}, which changes between calls`);
-    case "element":
-      if (value.form) throw new NotStorable("a number in memory of another form");
-      return [value.kind, source.write(value.source, by), again(value.at), value.isWhole];
-    case "shared":
-      throw new NotStorable("a long computation");
-    case "ranked":
-    case "compared":
-      throw new NotStorable("a sorted list");
-    case "source":
-      return [value.kind, source.write(value.source, by)];
-    case "literal":
-      return [value.kind, writePrimitive(value.value)];
-    case "tensorSize":
-      return [value.kind, source.write(value.source, by), value.part, value.dim];
-    case "binary":
-      return [value.kind, value.operator, again(value.left), again(value.right)];
-    case "unary":
-      return [value.kind, value.operator, again(value.operand)];
-    case "math":
-      return [value.kind, value.name, ...value.args.map(again)];
-    case "choice":
-      return [value.kind, again(value.test), again(value.whenTrue), again(value.whenFalse), value.isWhole];
-    default:
-      return value satisfies never;
-  }
-}
+const base = source;
+const perCall = refused<Pick<Source, "name">>((place) =>
+  `${sourceText(place)}, a variable that is read in each call`
+);
 
-function readNumber(form: Plain, by: ByNumber): HostExpression {
-  const [kind, first = null, ...rest] = listIn(form), [second = null, third = null] = rest;
-  switch (kind) {
-    case "source":
-      return { kind, source: source.read(first, by) };
-    case "element":
-      return {
-        kind,
-        source: source.read(first, by),
-        at: readNumber(second, by),
-        form: null,
-        isWhole: third === true,
-      };
-    case "literal": {
-      const value = readPrimitive(first);
-      if (typeof value === "number" || typeof value === "string" || typeof value === "boolean") {
-        return { kind, value };
-      }
-      break;
-    }
-    case "tensorSize":
-      if (second !== "shape" && second !== "stride") break;
-      return { kind, source: source.read(first, by), part: second, dim: numberIn(third) };
-    case "binary": {
-      const operator = textIn(first);
-      if (!isHostBinary(operator)) break;
-      return { kind, operator, left: readNumber(second, by), right: readNumber(third, by) };
-    }
-    case "unary":
-      if (first !== "-" && first !== "+" && first !== "~" && first !== "!") break;
-      return { kind, operator: first, operand: readNumber(second, by) };
-    case "math": {
-      const name = textIn(first);
-      if (isHostMath(name)) return { kind, name, args: rest.map((each) => readNumber(each, by)) };
-      break;
-    }
-    case "choice":
-      return {
-        kind,
-        test: readNumber(first, by),
-        whenTrue: readNumber(second, by),
-        whenFalse: readNumber(third, by),
-        isWhole: rest[2] === true,
-      };
-    default:
-  }
-  throw new DamagedForm(`Expected a number of a call but found ${JSON.stringify(form)}`);
-}
+/** A place, over those on the way to it. */
+const sourceStep: Form<Source> = variants<Source>({
+  argument: through(fields({ label: text, index: count }), (of) => argumentSource(of.label, of.index)),
+  this: through(fields<object>({}), () => THIS_SOURCE),
+  global: through(fields({ variable: text }), (of) => globalSource(of.variable)),
+  known: {
+    write: (place, by) => [labelOf(place), by.numberOf(place.object)],
+    read(form, by) {
+      const [label, known = null] = listIn(form);
+      return knownSource(textIn(label), object.read(known, by));
+    },
+  },
+  cell: {
+    write: (place, by) => [labelOf(place), cell.write(place.cell, by)],
+    read(form, by) {
+      const [label, variable = null] = listIn(form);
+      return cellSource(textIn(label), cell.read(variable, by));
+    },
+  },
+  captured: {
+    write: (place, by) => [base.write(place.base, by), capturedName(place), place.index],
+    read(form, by) {
+      const [over = null, label, index] = listIn(form);
+      return capturedSource(base.read(over, by), textIn(label), numberIn(index));
+    },
+  },
+  property: through(fields({ base, key }), (of) => propertySource(of.base, of.key)),
+  prototype: through(fields({ base }), (of) => prototypeSource(of.base)),
+  element: through(
+    fields({
+      base,
+      at: hostExpression,
+      question: oneOf<Question>("element", "get", "has", "indexOf", "includes"),
+    }),
+    (of) => elementSource(of.base, of.at, of.question),
+  ),
+  entry: through(fields({ base, part, index: count }), (of) => entrySource(of.base, of.part, of.index)),
+  lookup: through(
+    fields({ base, part: oneOf<LookupPart>("get", "has", "size"), key: constant }),
+    (of) => lookupSource(of.base, of.part, of.key),
+  ),
+  bytes: through(
+    fields({ base, part: oneOf<BytesPart>("buffer", "byteOffset", "length") }),
+    (of) => bytesSource(of.base, of.part),
+  ),
+  computed: through(fields({ expression: hostExpression }), (of) => computedSource(of.expression)),
+  accessor: perCall,
+  private: perCall,
+});
 
-/** Serialises an expression that each call evaluates. */
-export const hostExpression: Form<HostExpression> = { write: writeNumber, read: readNumber };
+const sorted = refused(() => "a sorted list");
+
+/** A number of a call, over those from which it is computed. */
+const numberStep: Form<HostExpression> = variants<HostExpression>({
+  source: fields({ source }),
+  element: fields({
+    source,
+    at: hostExpression,
+    form: orNull<NumberForm, ByNumber>(refused(() => "a number in memory of another form")),
+    isWhole: flag,
+  }),
+  literal: fields({ value: primitiveOf("number", "string", "boolean") }),
+  tensorSize: fields({ source, part: oneOf("shape", "stride"), dim: count }),
+  binary: fields({ operator: textThat(isHostBinary), left: hostExpression, right: hostExpression }),
+  unary: fields({ operator: oneOf("-", "+", "~", "!"), operand: hostExpression }),
+  math: fields({ name: textThat(isHostMath), args: list(hostExpression) }),
+  choice: fields({
+    test: hostExpression,
+    whenTrue: hostExpression,
+    whenFalse: hostExpression,
+    isWhole: flag,
+  }),
+  called: refused(({ call }: { readonly call: HostCall }) =>
+    `the result of ${call.text}, which changes between calls`
+  ),
+  shared: refused(() => "a long computation"),
+  ranked: sorted,
+  compared: sorted,
+});

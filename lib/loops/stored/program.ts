@@ -7,13 +7,15 @@ import { REAL_DTYPES, type ValueType } from "../../base/dtype.ts";
 import {
   type Codec,
   flag,
+  late,
   list,
   number,
   oneOf,
   pair,
-  primitive,
+  primitiveOf,
   record,
   text,
+  textThat,
   union,
 } from "../../sym/stored/codec.ts";
 import { dim, symbol } from "../../sym/stored/dims.ts";
@@ -45,35 +47,12 @@ const dtype = oneOf(...REAL_DTYPES);
 const valueType: Codec<ValueType> = oneOf("float32", "float64", "int64", "int32", "bool");
 const team: Codec<Team> = oneOf("one", "all");
 
-const scalarOp: Codec<ScalarOpName> = {
-  write: (name) => name,
-  read(form) {
-    if (isScalarOp(form)) return form;
-    throw new DamagedForm(`Expected a scalar operation but found ${form}`);
-  },
-};
-
-function isScalarOp(value: unknown): value is ScalarOpName {
-  return typeof value === "string" && Object.hasOwn(SCALAR_OPS, value);
-}
-
-/** Constants of kernels. */
-const constant: Codec<number | bigint | boolean> = {
-  write: primitive.write,
-  read(form, symbols) {
-    const value = primitive.read(form, symbols);
-    if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return value;
-    throw new DamagedForm(`Expected a constant of a kernel but found ${typeof value}`);
-  },
-};
+const isScalarOp = (name: string): name is ScalarOpName => Object.hasOwn(SCALAR_OPS, name);
 
 const reductionOp: Codec<ReductionOp> = oneOf("sum", "prod", "max", "min", "any", "all", "argmax", "argmin");
 
 /** Statements contain statements. */
-const body: Codec<readonly Statement[]> = {
-  write: (statements, symbols) => statements.map((each) => statement.write(each, symbols)),
-  read: (form, symbols) => list(statement).read(form, symbols),
-};
+const body: Codec<readonly Statement[]> = late(() => list(statement));
 
 const statement: Codec<Statement> = union<Statement>({
   loop: record({
@@ -89,9 +68,9 @@ const statement: Codec<Statement> = union<Statement>({
     ),
     carried: list(record<Carried>({ id: number, initial: number, next: number, dtype: valueType })),
   }, ["share"]),
-  constant: record({ id: number, value: constant, dtype: valueType }),
+  constant: record({ id: number, value: primitiveOf("number", "bigint", "boolean"), dtype: valueType }),
   index: record({ id: number, index: dim, dtype: valueType }),
-  scalar: record({ id: number, op: scalarOp, args: list(number), dtype: valueType }),
+  scalar: record({ id: number, op: textThat(isScalarOp), args: list(number), dtype: valueType }),
   cast: record({ id: number, value: number, dtype: valueType }),
   select: record({ id: number, condition: number, then: number, otherwise: number, dtype: valueType }),
   load: record({ id: number, buffer: number, index: dim, dtype: valueType }),

@@ -69,6 +69,42 @@ const SPECIAL: ReadonlyMap<string, number | undefined> = new Map([
   ["-0", -0],
 ]);
 
+type PrimitiveTypes = { number: number; bigint: bigint; boolean: boolean; string: string };
+
+/** Primitives of some types. */
+export function primitiveOf<K extends keyof PrimitiveTypes>(
+  ...types: readonly K[]
+): Codec<PrimitiveTypes[K], unknown> {
+  const names: readonly string[] = types;
+  const is = (value: unknown): value is PrimitiveTypes[K] => names.includes(typeof value);
+  return {
+    write: primitive.write,
+    read(form, context) {
+      const value = primitive.read(form, context);
+      if (is(value)) return value;
+      throw new DamagedForm(`Expected a ${types.join(" or ")} but found ${typeof value}`);
+    },
+  };
+}
+
+/** Texts that pass a test. */
+export function textThat<T extends string>(passes: (text: string) => text is T): Codec<T, unknown> {
+  return {
+    write: (value) => value,
+    read(form) {
+      const found = textIn(form);
+      if (passes(found)) return found;
+      throw new DamagedForm(`Expected another text but found ${found}`);
+    },
+  };
+}
+
+/** A codec that is defined later: of values that contain such values. */
+export const late = <T, C>(codec: () => Codec<T, C>): Codec<T, C> => ({
+  write: (value, context) => codec().write(value, context),
+  read: (form, context) => codec().read(form, context),
+});
+
 /** One of some names. */
 export function oneOf<T extends string>(...names: readonly T[]): Codec<T, unknown> {
   return {
@@ -135,17 +171,22 @@ export function record<T extends object>(fields: Fields<T>, optional: readonly (
   };
 }
 
+/** Finds the codec of a kind. Throws DamagedForm for others. */
+export function byKind<C>(kinds: Readonly<Record<string, C>>): (kind: string) => C {
+  const known = new Map(Object.entries(kinds));
+  return (kind) => {
+    const found = known.get(kind);
+    if (found !== undefined) return found;
+    throw new DamagedForm(`Expected one of ${[...known.keys()].join(", ")} but found ${kind}`);
+  };
+}
+
 /** Unions by a field, by default `kind`: the codecs of the other fields of each. */
 export function union<T extends { readonly [_ in F]: string }, F extends string = "kind">(
   kinds: { readonly [K in T[F]]: Codec<Omit<Extract<T, { readonly [_ in F]: K }>, F>> },
   field: F = "kind" as F,
 ): Codec<T> {
-  const byKind: ReadonlyMap<string, Codec<object>> = new Map(Object.entries(kinds));
-  const codecOf = (kind: string): Codec<object> => {
-    const found = byKind.get(kind);
-    if (found) return found;
-    throw new DamagedForm(`Expected one of ${[...byKind.keys()].join(", ")} but found ${kind}`);
-  };
+  const codecOf = byKind<Codec<object>>(kinds);
   return {
     write: (value, symbols) =>
       Object.assign({ [field]: value[field] }, recordIn(codecOf(value[field]).write(value, symbols))),

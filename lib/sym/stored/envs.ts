@@ -5,12 +5,13 @@
 import type { Plain } from "../../base/recording.ts";
 import { ShapeEnv } from "../shape_env.ts";
 import type { SizeGuard, SizeSource, SourcePart } from "../size_guards.ts";
-import { type Codec, list, number, oneOf, primitive, record, text, union } from "./codec.ts";
+import { type Codec, list, number, oneOf, primitiveOf, record, text, union } from "./codec.ts";
 import { dim, symbol } from "./dims.ts";
 import { DamagedForm } from "./forms.ts";
 import type { Symbols } from "./symbols.ts";
 
-const part: Codec<SourcePart> = union<SourcePart>({
+/** The part of an input in which a size is. */
+export const part: Codec<SourcePart> = union<SourcePart>({
   value: record({}),
   shape: record({ dim: number }),
   stride: record({ dim: number }),
@@ -20,14 +21,7 @@ const part: Codec<SourcePart> = union<SourcePart>({
 const sizeSource: Codec<SizeSource> = record<SizeSource>({ base: text, part });
 
 /** Bounds may be infinite. */
-const bound: Codec<number> = {
-  write: (value, symbols) => primitive.write(value, symbols),
-  read(form, symbols) {
-    const found = primitive.read(form, symbols);
-    if (typeof found === "number") return found;
-    throw new DamagedForm(`Expected a bound but found ${typeof found}`);
-  },
-};
+const bound: Codec<number> = primitiveOf("number");
 
 /** Guards on sizes. */
 export const sizeGuard: Codec<SizeGuard> = union<SizeGuard>({
