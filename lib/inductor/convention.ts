@@ -10,8 +10,7 @@ import { dtype } from "../graph/stored/values.ts";
 import { type Codec, flag, list, number, oneOf, orNull, record, text, union } from "../sym/stored/codec.ts";
 import type { KernelCost } from "../loops/metrics.ts";
 import { DamagedForm, NotStorable } from "../sym/stored/forms.ts";
-import { dim, symbol } from "../sym/stored/dims.ts";
-import { part } from "../sym/stored/envs.ts";
+import { dim, part, symbol } from "../sym/stored/dims.ts";
 import type { CompiledGraph, CompiledOutput } from "./compiled_graph.ts";
 import type { InputRange } from "./index_checks.ts";
 

@@ -17,8 +17,7 @@ import {
   union,
 } from "../sym/stored/codec.ts";
 import { DamagedForm, listIn, numberIn, recordIn, textIn } from "../sym/stored/forms.ts";
-import { dim } from "../sym/stored/dims.ts";
-import { part } from "../sym/stored/envs.ts";
+import { dim, part } from "../sym/stored/dims.ts";
 import type { Symbols } from "../sym/stored/symbols.ts";
 import { tree } from "../sym/stored/tree.ts";
 import type {

@@ -15,7 +15,8 @@ import {
   symbol as newSymbol,
   type SymbolRole,
 } from "../expr.ts";
-import { type Codec, number, primitive } from "./codec.ts";
+import type { SourcePart } from "../size_guards.ts";
+import { type Codec, number, primitive, record, union } from "./codec.ts";
 import { DamagedForm, listIn, numberIn, textIn } from "./forms.ts";
 import type { Symbols } from "./symbols.ts";
 
@@ -119,3 +120,11 @@ export const symbol: Codec<Sym> = {
     throw new DamagedForm(`Expected a symbol but found ${found}`);
   },
 };
+
+/** The part of an input in which a size is. */
+export const part: Codec<SourcePart> = union<SourcePart>({
+  value: record({}),
+  shape: record({ dim: number }),
+  stride: record({ dim: number }),
+  offset: record({}),
+});

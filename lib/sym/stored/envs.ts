@@ -4,19 +4,11 @@
  */
 import type { Plain } from "../../base/recording.ts";
 import { ShapeEnv } from "../shape_env.ts";
-import type { SizeGuard, SizeSource, SourcePart } from "../size_guards.ts";
+import type { SizeGuard, SizeSource } from "../size_guards.ts";
 import { type Codec, list, number, oneOf, primitiveOf, record, text, union } from "./codec.ts";
-import { dim, symbol } from "./dims.ts";
+import { dim, part, symbol } from "./dims.ts";
 import { DamagedForm } from "./forms.ts";
 import type { Symbols } from "./symbols.ts";
-
-/** The part of an input in which a size is. */
-export const part: Codec<SourcePart> = union<SourcePart>({
-  value: record({}),
-  shape: record({ dim: number }),
-  stride: record({ dim: number }),
-  offset: record({}),
-});
 
 const sizeSource: Codec<SizeSource> = record<SizeSource>({ base: text, part });
 
