@@ -8,6 +8,7 @@ import {
   asStridedScatter,
   compile,
   fft,
+  histogram,
   indexReduce,
   isclose,
   istft,
@@ -177,8 +178,16 @@ Deno.test("a negative variance is rejected, NaN and infinity are not", () => {
 });
 
 Deno.test("arguments that broadcasting, clamping or no check at all would accept are rejected, as in PyTorch", () => {
-  const { convTranspose1d, conv2d, crossEntropy, batchNorm, gaussianNllLoss, maxUnpool1d, nllLoss } =
-    functional;
+  const {
+    convTranspose1d,
+    conv2d,
+    crossEntropy,
+    batchNorm,
+    gaussianNllLoss,
+    maxUnpool1d,
+    multilabelMarginLoss,
+    nllLoss,
+  } = functional;
   const pivots = (...values: number[]) => tensor(values, { dtype: "int32" });
   const complex = (...shape: number[]) => ones(shape, { dtype: "complex64" });
   const x = ones([2, 3]), four = tensor([1, 2, 3, 4], { dtype: "float32" });
@@ -195,6 +204,14 @@ Deno.test("arguments that broadcasting, clamping or no check at all would accept
     ["less than 2 from 6", () => maxUnpool1d(ones([1, 1, 3]), tensor([[[0, 2, 4]]]), 2, null, 0, [8])],
     ["1 or 3 sizes", () => maxUnpool1d(ones([1, 1, 3]), tensor([[[0, 2, 4]]]), 2, null, 0, [1, 6])],
     ["elements of q in [0, 1]", () => quantile(four, tensor([0.5, 1.5]))],
+    ["elements in a finite range", () => histogram(tensor([1, NaN]), 3)],
+    ["elements in a finite range", () => histogram(tensor([1, Infinity]), 3)],
+    ["to an outputSize of 5 but found 3", () => x.repeatInterleave(tensor([1, 2]), 0, { outputSize: 5 })],
+    ["index in [0, 2] but found 3", () => multilabelMarginLoss(x, tensor([[0, -1, 3], [0, -1, -1]]))],
+    ["at most 134217728 elements from bincount", () => tensor([3, 2 ** 40]).bincount()],
+    ["at most 134217728 elements from bincount", () => tensor([3]).bincount({ minlength: 2 ** 31 })],
+    ["at most 134217728 elements from repeat", () => x.repeatInterleave(tensor([1, 2 ** 40]), 0)],
+    ["at most 134217728 elements from histc", () => x.histc(2 ** 31)],
     ["pivots of shape [3]", () => luUnpack(ones([3, 3]), pivots(1))],
     ["pivots in [1, 3]", () => luUnpack(ones([3, 3]), pivots(1, 2, 5))],
     ["pivots of shape [3]", () => luSolve(ones([3, 1]), ones([3, 3]), pivots(3))],

@@ -513,6 +513,12 @@ export interface NonzeroOptions {
   readonly asTuple?: boolean | undefined;
 }
 
+/** Arguments of repeatedIndices by name. */
+export interface RepeatedIndicesOptions {
+  /** As PyTorch's `output_size`; optional. */
+  readonly outputSize?: number | null | undefined;
+}
+
 /** Arguments of uniqueGroups by name. */
 export interface UniqueGroupsOptions {
   /** As PyTorch's `dim`; optional. */

@@ -29,6 +29,16 @@ export function hostTensor(
   return { shape, dtype, data };
 }
 
+/** Maximum number of elements of a result whose size follows from elements: a GiB of int64. */
+const MOST_ELEMENTS = 2 ** 27;
+
+/** Throws DynError if a result would have more elements than can be held. */
+export function checkCount(name: string, count: number): void {
+  if (count > MOST_ELEMENTS) {
+    throw new DynError(`Expected at most ${MOST_ELEMENTS} elements from ${name} but found ${count}`);
+  }
+}
+
 /** Writes a number into an array of any element type. */
 function setElement(data: HostArray, at: number, value: number | bigint): void {
   if (data instanceof BigInt64Array) data[at] = BigInt(value);
@@ -88,24 +98,32 @@ const argwhere = hostOp({
 const repeatedIndices = hostOp({
   name: "repeatedIndices",
   doc: "Index i repeats[i] times, for all i below `size`; one number of repeats stands for all.",
-  params: { repeats: required("tensor"), size: required("size") },
+  params: { repeats: required("tensor"), size: required("size"), outputSize: nullable("int") },
   exposure: { method: false, free: false },
   dataDependent: () => true,
   infer: unknown("repeatInterleave"),
   inferUnbacked: ({ repeats }, count) => [contiguousMeta([count(Infinity)], "int64", repeats.device)],
-  compute({ repeats, size }) {
-    const count = knownSize(size), out: number[] = [];
+  compute({ repeats, size, outputSize }) {
+    const count = knownSize(size);
     if (repeats.shape.length > 1 || (repeats.data.length !== 1 && repeats.data.length !== count)) {
       throw new DynError(
         `Expected ${count} repeats in one dimension but found ${shapeText(repeats.shape)}`,
       );
     }
-    for (let i = 0; i < count; i++) {
-      const times = Number(repeats.data[repeats.data.length === 1 ? 0 : i]);
-      checkAtLeast("repeats", times, 0);
-      for (let k = 0; k < times; k++) out.push(i);
+    const times = Array.from({ length: count }, (_, i) => {
+      const each = Number(repeats.data[repeats.data.length === 1 ? 0 : i]);
+      checkAtLeast("repeats", each, 0);
+      return each;
+    });
+    const total = times.reduce((sum, each) => sum + each, 0);
+    if (outputSize !== null && outputSize !== total) {
+      throw new DynError(`Expected repeats that sum to an outputSize of ${outputSize} but found ${total}`);
     }
-    return [hostTensor([out.length], "int64", out)];
+    checkCount("repeatInterleave", total);
+    const data = new BigInt64Array(total);
+    let at = 0;
+    for (const [i, each] of times.entries()) data.fill(BigInt(i), at, at += each);
+    return [{ shape: [total], dtype: "int64", data }];
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [{ tensor: [3], dtype: "int64", range: [0, 3] }, 3] }],
@@ -273,14 +291,19 @@ const bincount = hostOp({
         `Expected weights of shape ${shapeText(self.shape)} but found ${shapeText(weights.shape)}`,
       );
     }
-    const counts = new Array<number>(minlength).fill(0);
+    let count = minlength;
+    for (const element of self.data) {
+      const value = Number(element);
+      checkAtLeast("elements of bincount", value, 0);
+      count = Math.max(count, value + 1);
+    }
+    checkCount("bincount", count);
+    const counts = new Float64Array(count);
     for (let i = 0; i < self.data.length; i++) {
       const value = Number(self.data[i]);
-      checkAtLeast("elements of bincount", value, 0);
-      while (counts.length <= value) counts.push(0);
       counts[value] = (counts[value] ?? 0) + (weights ? Number(weights.data[i]) : 1);
     }
-    return [hostTensor([counts.length], weightedType(weights?.dtype ?? null), counts)];
+    return [hostTensor([count], weightedType(weights?.dtype ?? null), counts)];
   },
   gradient: { kind: "none", because: "its result counts" },
   samples: [{ args: [{ tensor: [6], dtype: "int64", range: [0, 4] }] }],

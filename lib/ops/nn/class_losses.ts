@@ -45,15 +45,20 @@ const multilabelMarginLoss = composeWideOp({
     const rows = o.reshape(self, [-1, classes]), wanted = o.reshape(target, [-1, classes]);
     const given = o.eq(o.cumsum(o.to(o.lt(wanted, 0), "int64"), -1), 0);
     const safe = o.where(given, wanted, 0);
+    // Whose indices are checked, those behind the end of a row too
+    const scores = o.gather(rows, -1, o.where(o.eq(wanted, -1), 0, wanted));
     const counts = o.scatterAdd(o.zerosLike(wanted), -1, safe, o.to(given, "int64"));
-    const gaps = o.add(o.rsub(o.unsqueeze(o.gather(rows, -1, safe), -1), 1), o.unsqueeze(rows, -2));
+    const gaps = o.add(o.rsub(o.unsqueeze(scores, -1), 1), o.unsqueeze(rows, -2));
     const counted = o.logicalAnd(o.unsqueeze(given, -1), o.unsqueeze(o.eq(counts, 0), -2));
     const losses = o.div(o.sum(o.where(counted, o.clampMin(gaps, 0), 0), [-2, -1]), classes);
     if (reduction === "none") return o.reshape(losses, self.shape.slice(0, -1));
     return reduction === "mean" ? o.mean(losses) : o.sum(losses);
   },
   samples: [{ args: [t(2, 4), { tensor: [2, 4], dtype: "int64", range: [-1, 4] }] }],
-  errors: [{ args: [t(2, 4), t(2, 4)], message: "int64" }],
+  errors: [{ args: [t(2, 4), t(2, 4)], message: "int64" }, {
+    args: [t(2, 4), { tensor: [2, 4], dtype: "int64", range: [-4, -2] }],
+    message: "Expected index in [0, 3]",
+  }],
 });
 
 /** Checks the targets of a linear loss; returns whether they are probabilities. */

@@ -92,6 +92,9 @@ function convTransposeOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
       args: [{ tensor: [1, 3, ...SIZES.slice(0, rank)] }, { tensor: [3, 1, ...SIZES.slice(0, rank)] }],
       options: { groups: 2 },
       message: "Expected channels that divide into 2 groups",
+    }, {
+      args: [{ tensor: [1, 3, ...SIZES.slice(1, rank), 0] }, { tensor: [3, 1, ...SIZES.slice(0, rank)] }],
+      message: "Expected an input with positions",
     }],
   });
 }
@@ -138,6 +141,9 @@ function transposedSizes(
   rank: number,
 ): Dim[] {
   const extra = spread(args.outputPadding, rank, "outputPadding");
+  if (args.input.shape.slice(-rank).some((size) => isEqual(size, 0))) {
+    throw new DynError(`Expected an input with positions but found ${shapeText(args.input.shape)}`);
+  }
   return args.input.shape.slice(-rank).map((size, d) => {
     const stride = g.stride[d] ?? 1, dilation = g.dilation[d] ?? 1, more = extra[d] ?? 0;
     if (more < 0 || more >= Math.max(stride, dilation)) {

@@ -8,7 +8,7 @@ import { isEqual } from "../../sym/decide.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { composeOp, hostOp } from "../definition.ts";
 import { nullable, optional, required } from "../params.ts";
-import { hostTensor } from "../host.ts";
+import { checkCount, hostTensor } from "../host.ts";
 import { checkIndex } from "../indexing/indexing.ts";
 import { t } from "../pointwise.ts";
 import { knownSize, normalizeDim, reducedDims, reducedShape, shapeText } from "../shapes.ts";
@@ -89,6 +89,7 @@ const histc = hostOp({
   },
   infer({ self, bins, min, max }) {
     checkAtLeast("the number of bins", bins, 1);
+    checkCount("histc", bins);
     if (max < min) throw new DynError(`Expected min at most max but found ${min} and ${max}`);
     if (self.dtype === "bool") throw new DynError("Expected numbers for histc but found bool");
     return contiguousMeta([bins], self.dtype, self.device);
@@ -101,7 +102,7 @@ const histc = hostOp({
       throw new DynError(`Expected finite elements to count but found a range from ${low} to ${high}`);
     }
     if (low === high) [low, high] = [low - 1, high + 1];
-    const counts = new Array<number>(bins).fill(0);
+    const counts = new Float64Array(bins);
     for (const v of values) {
       if (!(v >= low && v <= high)) continue;
       const bin = Math.min(bins - 1, Math.floor((v - low) / (high - low) * bins));
@@ -143,9 +144,6 @@ const unravelIndex = composeOp({
   samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 6] }, [2, 3]] }],
 });
 
-/** Maximum number of positions in all combinations: a GiB. */
-const MOST_POSITIONS = 2 ** 27;
-
 /** Returns the number of ways to choose r of n positions. Throws DynError when there are too many to list. */
 function countChoices(n: number, r: number, repeat: boolean): number {
   const from = repeat ? Math.max(0, n + r - 1) : n;
@@ -153,11 +151,7 @@ function countChoices(n: number, r: number, repeat: boolean): number {
   let count = 1;
   for (let k = 1; k <= r; k++) {
     count = count * (from - r + k) / k;
-    if (count * r > MOST_POSITIONS) {
-      throw new DynError(
-        `Expected at most ${MOST_POSITIONS} indices but choices of ${r} out of ${n} have more`,
-      );
-    }
+    checkCount(`choices of ${r} out of ${n}`, count * r);
   }
   return count;
 }

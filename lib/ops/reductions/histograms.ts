@@ -8,6 +8,7 @@ import { contiguousMeta } from "../../graph/meta.ts";
 import { INTERNAL, type TensorLike } from "../definition.ts";
 import { nullable, optional, required } from "../params.ts";
 import { checkCategory, t } from "../pointwise.ts";
+import { zeroUnless } from "../refusals.ts";
 import { isTensor } from "../promotion.ts";
 import { knownSize, sameShape, shapeText } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
@@ -54,7 +55,13 @@ const binEdges = composeWideOp({
     const whole = range !== null || knownSize(product(self.shape)) === 0;
     const first = whole ? number(from) : o.amin(self), last = whole ? number(to) : o.amax(self);
     const flat = o.mul(o.to(o.eq(first, last), self.dtype), 0.5);
-    const low = o.sub(first, flat), high = o.add(last, flat);
+    let low = o.sub(first, flat);
+    const high = o.add(last, flat);
+    if (!whole) {
+      const isFinite = o.logicalAnd(o.isfinite(first), o.isfinite(last));
+      const expected = "elements in a finite range for a histogram but found NaN or infinite ones";
+      low = o.add(low, o.squeeze(zeroUnless(o, o.logicalNot(isFinite), { like: self, expected })));
+    }
     const inner = o.add(low, o.mul(o.div(o.sub(high, low), bins), steps));
     return o.where(o.eq(steps, bins), high, inner);
   },

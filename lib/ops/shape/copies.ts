@@ -4,7 +4,7 @@
  */
 import { DynError, invariant } from "../../base/errors.ts";
 import { add, type Dim, mod, mul, sub, Sym } from "../../sym/expr.ts";
-import { isEqual, isLess } from "../../sym/decide.ts";
+import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
@@ -202,29 +202,39 @@ const repeatInterleave = composeOp({
     outputSize: nullable("int", { keyword: true }),
   },
   dataDependent: ({ repeats }) => repeats === null || isTensor(repeats),
-  infer({ self, repeats, dim }) {
+  infer({ self, repeats, dim, outputSize }) {
     if (typeof repeats !== "number" && !(repeats instanceof Sym)) {
       throw new DynError("Expected a number of repeats but found a tensor");
     }
     checkSizeAtLeast("repeats", repeats, 0);
     const shape = dim === null ? [self.shape.reduce<Dim>(mul, 1)] : self.shape;
-    const at = normalizeDim(dim ?? 0, shape.length);
-    return contiguousMeta(withSize(shape, at, mul(shape[at] ?? 1, repeats)), self.dtype, self.device);
+    const at = normalizeDim(dim ?? 0, shape.length), size = mul(shape[at] ?? 1, repeats);
+    if (outputSize !== null && !isEqual(size, outputSize)) {
+      throw new DynError(
+        `Expected repeats that sum to an outputSize of ${outputSize} but found ${sizeText(size)}`,
+      );
+    }
+    return contiguousMeta(withSize(shape, at, size), self.dtype, self.device);
   },
-  compose(o, { self, repeats, dim }) {
+  compose(o, { self, repeats, dim, outputSize }) {
     if (repeats === null) {
       checkIndex("repeatInterleave", self);
-      return o.to(o.repeatedIndices(self, self.shape[0] ?? 1), self.dtype);
+      return o.to(o.repeatedIndices(self, self.shape[0] ?? 1, outputSize), self.dtype);
     }
     const flat = dim === null ? o.reshape(self, [-1]) : self;
     const at = normalizeDim(dim ?? 0, flat.shape.length);
-    if (isTensor(repeats)) return o.indexSelect(flat, at, o.repeatedIndices(repeats, flat.shape[at] ?? 1));
+    if (isTensor(repeats)) {
+      return o.indexSelect(flat, at, o.repeatedIndices(repeats, flat.shape[at] ?? 1, outputSize));
+    }
     const many = repeats instanceof Sym ? repeats : Number(repeats);
     const wide = o.expand(o.unsqueeze(flat, at + 1), flat.shape.toSpliced(at + 1, 0, many));
     return o.reshape(o.clone(wide), withSize(flat.shape, at, mul(flat.shape[at] ?? 1, many)));
   },
   samples: [{ args: [t(2, 3), 2] }, { args: [t(2, 3), 3, 1] }],
-  errors: [{ args: [t(2), -1], message: "at least 0" }],
+  errors: [
+    { args: [t(2), -1], message: "at least 0" },
+    { args: [t(2, 3), 2], options: { outputSize: 5 }, message: "an outputSize of 5 but found 12" },
+  ],
 });
 
 const rot90 = composeOp({
