@@ -304,7 +304,8 @@ const CATALOGUE = {
     id: "GB0046",
     category: "code that cannot be read yet",
     explanation: "This call runs uncompiled",
-    hint: "Nothing has to change: later cells and lines run it compiled",
+    hint: "Nothing has to change for functions of modules: later cells and lines run them compiled; " +
+      "those that are typed in are never compiled",
   },
   withoutTensors: {
     id: "GB0047",
