@@ -60,7 +60,10 @@ function commentPrograms(): readonly Program[] {
 /** The program with dyn's own module, and with prints that are compared. */
 function prepared({ text }: Program): string {
   return text
-    .replaceAll(/from "(?:jsr:)?@x\/dyn"/g, `from ${JSON.stringify(new URL("mod.ts", ROOT).href)}`)
+    .replaceAll(
+      /from "(?:jsr:)?@x\/dyn(\/runtime)?"/g,
+      (_, part = "") => `from ${JSON.stringify(new URL(`.${part}/mod.ts`, ROOT).href)}`,
+    )
     .replaceAll(
       /console\.log\((.*)\);[ ]+\/\/ (.*)$/gm,
       (_, shown: string, expected: string) => `globalThis.documented(${JSON.stringify(expected)}, ${shown});`,
@@ -77,7 +80,7 @@ Deno.test("the programs of the documentation run and print what they say", async
     const found = shown.map((value) => typeof value === "string" ? value : Deno.inspect(value)).join(" ");
     if (found !== expected) wrong.push(`Expected ${expected} but found ${found}`);
   };
-  const { log } = console;
+  const { log } = console, folderBefore = Deno.cwd();
   // Kernels are what other tests are about.
   const backend = compiler.getDefaultBackend();
   Object.assign(globalThis, { documented });
@@ -85,6 +88,8 @@ Deno.test("the programs of the documentation run and print what they say", async
   compiler.setDefaultBackend("aot_eager");
   try {
     await withFolder(async (folder) => {
+      // Programs write files
+      Deno.chdir(folder);
       for (const [n, program] of programs.entries()) {
         const file = join(folder, `program${n}.ts`), before = wrong.length;
         await Deno.writeTextFile(file, prepared(program));
@@ -93,6 +98,7 @@ Deno.test("the programs of the documentation run and print what they say", async
       }
     });
   } finally {
+    Deno.chdir(folderBefore);
     compiler.setDefaultBackend(backend);
     console.log = log;
     Reflect.deleteProperty(globalThis, "documented");
