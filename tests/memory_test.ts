@@ -7,7 +7,7 @@ import { hostPages } from "../backends/cpu/host_pages.ts";
 import type { HostBlock } from "../backends/cpu/host_memory.ts";
 import { MemoryPool } from "../backends/cpu/memory_pool.ts";
 import { memoryLimit, sizeClass } from "../backends/memory/block_pool.ts";
-import { Findable, LiveSet } from "../backends/memory/live_set.ts";
+import { collectAll, Findable, LiveSet } from "../backends/memory/live_set.ts";
 import { wasmPool } from "../backends/wasm/threads.ts";
 import {
   compile,
@@ -27,6 +27,7 @@ import {
   zeros,
   zerosLike,
 } from "../mod.ts";
+import { randomNumbers, testSeed } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 
 const MIB = 2 ** 20;
@@ -228,6 +229,22 @@ Deno.test("live memory shares no block, whatever its size", () => {
   }
   kept.forEach((words, i) => assert(words.every((word) => word === 10 * i), `memory ${i} was overwritten`));
   assertEquals(holders.length, kept.length);
+});
+
+Deno.test("live memory shares no block, whichever ways memory came back and whenever V8 collects", () => {
+  const seed = testSeed(), draw = randomNumbers(seed), below = (count: number) => Math.floor(draw() * count);
+  const pool = new MemoryPool("cpu"), held: ReturnType<typeof pool.allocate>[] = [];
+  for (let i = 0; i < 300; i++) {
+    const made = pool.allocate([4096, MIB, 4 * MIB][below(3)] ?? 0);
+    assert(!held.some(({ block }) => block === made.block), `seed ${seed}: one block of two live memories`);
+    if (draw() < 0.5) held.push(made);
+    // Some are given back and others dropped, of any age
+    if (held.length > 24) {
+      const [old] = held.splice(below(held.length), 1);
+      if (old && draw() < 0.5) pool.free(old);
+    }
+    if (i % 50 === 49) collectAll();
+  }
 });
 
 Deno.test("dropped memory is searched for before new pages are touched", () => {

@@ -78,6 +78,8 @@ export class Block {
   size = 0;
   /** Whether it is in use. */
   isInUse = false;
+  /** Whether a search has promoted its current memory: only searches of the old generation find that. */
+  isOld = false;
   /** Id of its current or last memory; a reference would keep the memory alive. */
   memoryId = 0;
   /** The last search that found that memory alive, and the last that visited this block. */
@@ -193,7 +195,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
   readonly #live: LiveSet<M>;
   /** Blocks whose memories are young; some may be listed twice, or be free by now. */
   #young: B[] = [];
-  /** Blocks whose memories are old. */
+  /** Blocks whose memories are old; some may be free by now, or have a young memory, and are then listed there too. */
   #old: B[] = [];
   /** Bytes added to the first list since the last search. */
   #youngBytes = 0;
@@ -272,6 +274,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     if (known) return known;
     const memory = this.#source.over(block, bytes);
     block.memoryId = memory.id;
+    block.isOld = false;
     this.#young.push(block);
     this.#youngBytes += size;
     this.#live.add(memory);
@@ -401,7 +404,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     else if (agedBytes === 0 || this.#quiet % QUIET_SEARCHES === 0) {
       this.#interval = Math.max(this.#interval / 2, 1);
     }
-    this.#recycle(young, search, (block) => (aged.has(block) ? this.#old : this.#young).push(block));
+    this.#recycle(young, search, (block) => aged.has(block) ? this.#promote(block) : this.#young.push(block));
     if (search % OLD_INTERVAL === 0) this.#searchOld();
   }
 
@@ -412,7 +415,13 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     const old = this.#old, search = ++this.#searches;
     this.#old = [];
     for (const { id, block } of alive) if (block.memoryId === id) block.seenBy = search;
-    this.#recycle(old, search, (block) => this.#old.push(block));
+    // The search was not for the young memory of a block that an old one was freed from
+    this.#recycle(old.filter(({ isOld }) => isOld), search, (block) => this.#old.push(block));
+  }
+
+  #promote(block: B): void {
+    block.isOld = true;
+    this.#old.push(block);
   }
 
   /**
@@ -427,7 +436,7 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
     for (const { id, block } of this.#live.all()) {
       if (block.memoryId === id) block.seenBy = search;
     }
-    this.#recycle(all, search, (block) => this.#old.push(block));
+    this.#recycle(all, search, (block) => this.#promote(block));
     // Counts a part of the survivors, so that memory that only grows is searched less and less
     this.#searchEach = Math.max(this.#leastEach, this.allocated / 4);
     this.#allocatedSince = 0;
