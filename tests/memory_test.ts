@@ -238,7 +238,7 @@ Deno.test("live memory shares no block, whichever ways memory came back and when
     const made = pool.allocate([4096, MIB, 4 * MIB][below(3)] ?? 0);
     assert(!held.some(({ block }) => block === made.block), `seed ${seed}: one block of two live memories`);
     if (draw() < 0.5) held.push(made);
-    // Some are given back and others dropped, of any age
+    // Some are freed and others dropped, of any age
     if (held.length > 24) {
       const [old] = held.splice(below(held.length), 1);
       if (old && draw() < 0.5) pool.free(old);
