@@ -71,7 +71,51 @@ export const idioms: Corpus = {
     });
     for (const n of [1, 2, 1]) see(f(v(n), n), order);
   },
+  "objects where builtins want texts or numbers"({ compile, see }) {
+    const loose = (value: unknown): never => value as never, number = /(\d)/g;
+    const f = compile((x: Tensor, digits: number) => {
+      const log: string[] = [], a = loose(new Format("a", digits, log)), b = loose(new Format("b", 2, log));
+      const known = [isNaN(loose({})), isNaN(loose(new Date(NaN))), isFinite(a), parseFloat(loose(["5", 6]))];
+      const tests = [1, "2", {}, a].map(Number.isInteger), parsed = ["1.5", "2"].map(parseFloat);
+      const cut = ["a.12".slice(b), "a.2".indexOf(a, loose([0])), "-".padEnd(b, a), "x".repeat(b)];
+      const borrowed = [String.prototype.trim.call([" a", "b "]), String.prototype.slice.call(a, 1)];
+      return [x.add(digits), known, tests, parsed, cut, borrowed, encodeURIComponent(a), number.exec(a), log];
+    });
+    for (const digits of [1, 2, 1]) {
+      number.lastIndex = 0;
+      see(f(v(digits), digits), number.lastIndex);
+    }
+  },
+  "regular expressions made of others, with and without new"({ compile, see }) {
+    const kept = /a(b)/gi;
+    const f = compile((x: Tensor, word: string) => {
+      const text = { toString: () => word }, list: string[] = [];
+      const made = [
+        RegExp(word),
+        RegExp(kept, "y"),
+        new RegExp(kept),
+        new RegExp(kept, undefined),
+        new RegExp(text as never),
+      ];
+      for (const each of made) list.push(`${each} ${each.lastIndex} ${each.test("xab")}`);
+      return [x.add(1), list, made, RegExp(kept) === kept, RegExp("") instanceof RegExp];
+    });
+    for (const word of ["x", "b", "x"]) see(f(v(1), word));
+  },
 };
+
+/** A format as libraries keep it: an object that is written as text where one is wanted. */
+class Format {
+  constructor(readonly type: string, readonly digits: number, readonly log: string[]) {}
+  toString(): string {
+    this.log.push(`text of ${this.type}`);
+    return `${this.type}.${this.digits}`;
+  }
+  valueOf(): number {
+    this.log.push(`value of ${this.type}`);
+    return this.digits;
+  }
+}
 
 /** Derived classes that end graphs before and after they call their parent's constructor. */
 class Parsed extends Array<unknown> {

@@ -21,7 +21,6 @@ import {
   type CallResult,
   type ConstructRequest,
   type Interpreter,
-  PUSHED,
 } from "../interpreter.ts";
 import { collect, isListNext, iteratorResult, LIST_NEXTS, listIterator, nextOfList } from "../iteration.ts";
 import {
@@ -35,6 +34,7 @@ import {
   sizeOfEntries,
 } from "../contents.ts";
 import { settled } from "../texts.ts";
+import { later } from "./delivery.ts";
 import type { ModelTable } from "./table.ts";
 
 type Method = (
@@ -345,12 +345,5 @@ function fromItems(
 ): CallResult {
   const [source = UNDEFINED] = request.args;
   if (isMissing(source)) return make([]);
-  let result: Value | null = null, pushed = false;
-  collect(m, source, (items) => {
-    result = make(items);
-    if (pushed) m.complete(request.completion, result);
-  });
-  if (result) return result;
-  pushed = true;
-  return PUSHED;
+  return later(m, request, (then) => collect(m, source, (items) => then(make(items))));
 }

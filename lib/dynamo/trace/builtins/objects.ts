@@ -47,6 +47,7 @@ import {
 } from "../proxies.ts";
 import { readProperty } from "../properties.ts";
 import { hasTensorProperty, prototypeOf } from "../tensor_properties.ts";
+import { later } from "./delivery.ts";
 import { defineProperties, defineProperty, describeProperty } from "./descriptors.ts";
 import { hasIntegrity, isExtensible, setIntegrity } from "./integrity.ts";
 import type { ModelTable } from "./table.ts";
@@ -105,22 +106,6 @@ function listKeys(
     request,
     (then) => keysOf(m, target, which, (keys) => then(newArray(m, keys.filter(filter).map(constant)))),
   );
-}
-
-/** Delivers what `work` passes on, immediately or later. */
-function later(
-  m: Interpreter,
-  request: CallRequest,
-  work: (then: (value: Value) => void) => void,
-): CallResult {
-  let result: Value | null = null, pushed = false;
-  work((value) => {
-    result = value;
-    if (pushed) m.complete(request.completion, value);
-  });
-  if (result) return result;
-  pushed = true;
-  return PUSHED;
 }
 
 const OBJECT: Readonly<Record<string, Model>> = {

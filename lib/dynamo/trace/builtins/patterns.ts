@@ -22,6 +22,7 @@ import { type CallRequest, type CallResult, type Interpreter } from "../interpre
 import { listIterator, OF_MATCHES } from "../iteration.ts";
 import { matchLater } from "../later_calls.ts";
 import { assignProperty } from "../property_writes.ts";
+import { convertObjects, later } from "./delivery.ts";
 import { fromPure, primitiveOf, textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -161,7 +162,7 @@ function found<T>(m: Interpreter, search: () => T): T {
   return result;
 }
 
-function execute(m: Interpreter, { self, args: [text = UNDEFINED] }: CallRequest): RegExpExecArray | null {
+function execute(m: Interpreter, self: Value, text: Value): RegExpExecArray | null {
   const standIn = standInOf(m, self);
   if (!standIn) return breakGraph("builtin", "RegExp.prototype.exec of another object");
   if (standIn.regexp.hasIndices) return breakGraph("builtin", "a match with indices");
@@ -239,11 +240,18 @@ export function addPatterns(table: ModelTable): void {
       return stringMethod(m, name, request);
     });
   }
-  table.method(RegExp.prototype, "exec", (m, request) => {
-    const match = execute(m, request);
-    return match ? matchValue(m, match) : constant(null);
-  });
-  table.method(RegExp.prototype, "test", (m, request) => constant(execute(m, request) !== null));
+  const executing = (
+    name: "exec" | "test",
+    resultOf: (m: Interpreter, match: RegExpExecArray | null) => Value,
+  ) =>
+    table.method(RegExp.prototype, name, (m, request) => {
+      const [text = UNDEFINED] = request.args;
+      return later(m, request, (then) =>
+        convertObjects(m, [text], ["string"], ([searched = text]) =>
+          then(resultOf(m, execute(m, request.self, searched)))));
+    });
+  executing("exec", (m, match) => match ? matchValue(m, match) : constant(null));
+  executing("test", (_m, match) => constant(match !== null));
   table.method(RegExp.prototype, "toString", (m, { self }) => {
     const standIn = standInOf(m, self);
     return standIn ? constant(String(standIn.regexp)) : breakGraph("builtin", "RegExp.prototype.toString");
@@ -254,14 +262,40 @@ export function addPatterns(table: ModelTable): void {
       return standIn ? constant(standIn.regexp[name]) : breakGraph("builtin", `${name} of another object`);
     });
   }
-  table.constructs(RegExp, (m, { args: [source = constant("(?:)"), flags = constant("")] }, prototype) => {
+  table.constructs(RegExp, (m, request, prototype) => {
     if (prototype?.real !== RegExp.prototype) return breakGraph("constructor", "a subclass of RegExp");
-    const text = primitiveOf(m, source, "RegExp"), letters = primitiveOf(m, flags, "RegExp");
-    try {
-      const { source: known, flags } = new RegExp(text as string, letters as string);
-      return newRegexp(m, known, flags);
-    } catch (error) {
-      return throwsAsPlain(error, "RegExp");
-    }
+    return makeRegexp(m, request);
   });
+  // Without flags, a call returns a regular expression unchanged
+  table.call(RegExp, (m, request) => {
+    const [source, flags] = request.args, standIn = standInOf(m, source);
+    const isSame = standIn && (!flags || (flags.kind === "constant" && flags.value === undefined)) &&
+      m.plainProperty(standIn.object, "constructor");
+    return isSame && isSame.kind === "object" && isSame.real === RegExp
+      ? standIn.object
+      : makeRegexp(m, request);
+  });
+}
+
+/** new RegExp(source, flags). */
+function makeRegexp(m: Interpreter, request: Pick<CallRequest, "args" | "completion">): CallResult {
+  const [given = UNDEFINED, flags = UNDEFINED] = request.args, standIn = standInOf(m, given);
+  const isFlagged = flags.kind !== "constant" || flags.value !== undefined;
+  const source = standIn ? constant(standIn.regexp.source) : given;
+  const letters = standIn && !isFlagged ? constant(standIn.regexp.flags) : flags;
+  return later(
+    m,
+    request,
+    (then) =>
+      convertObjects(m, [source, letters], ["string", "string"], (converted) => {
+        const [pattern, letters] = converted.map((each) => primitiveOf(m, each, "RegExp"));
+        let made: RegExp;
+        try {
+          made = new RegExp(pattern as string, letters as string | undefined);
+        } catch (error) {
+          return throwsAsPlain(error, "RegExp");
+        }
+        then(newRegexp(m, made.source, made.flags));
+      }),
+  );
 }

@@ -13,15 +13,17 @@ import {
   type Value,
 } from "../../variables/value.ts";
 import type { NumberValue } from "../../variables/number_value.ts";
-import { toPrimitive } from "../coercion.ts";
+import { type Hint, toPrimitive } from "../coercion.ts";
 import { joinedText, type PrimitiveValue, textByMethod } from "../texts.ts";
 import { inTurn } from "../in_turn.ts";
-import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
+import type { CallRequest, CallResult, Interpreter } from "../interpreter.ts";
 import { applyMath } from "../graph_numbers.ts";
 import { callLater, computeLater, drawnLater, operate } from "../later_values.ts";
 import { allElements } from "../contents.ts";
 import { toNumeric, truthOf } from "../operators.ts";
 import { makeSymbol } from "../made_symbols.ts";
+import { isObject } from "../../variables/type_of.ts";
+import { convertObjects, later } from "./delivery.ts";
 import { fromPure, primitiveOf, textArgument } from "./pure.ts";
 import type { ModelTable } from "./table.ts";
 
@@ -30,11 +32,11 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
   for (const name of names) {
     const fn: unknown = Reflect.get(owner, name);
     if (typeof fn !== "function") continue;
-    table.method(owner, name, (m, { self, args }) => {
+    // Static functions ignore their receiver
+    const isStatic = typeof owner === "function" || owner === globalThis;
+    const compute = (m: Interpreter, self: Value, args: readonly Value[]): Value => {
       const text = TEXTUAL.has(name) ? textByMethod(m, fn, { self, args }) : null;
       if (text) return text;
-      // Static functions that ignore their receiver
-      const isStatic = typeof owner === "function" || owner === globalThis;
       const type = TEXTUAL.has(name)
         ? "string"
         : TESTS.has(name)
@@ -57,9 +59,64 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
         return throwsAsPlain(error, name);
       }
       return fromPure(m, result) ?? breakGraph("builtin", name);
+    };
+    // Tests of Number convert nothing
+    const tests = owner === Number && name.startsWith("is"), hints = tests ? [null] : HINTS[name];
+    table.method(owner, name, (m, request) => {
+      const { self } = request;
+      // Surplus arguments, as map and every pass them, have no effect
+      const args = hints ? request.args.slice(0, hints.length) : request.args;
+      if (tests && args[0] && isObject(args[0])) return constant(false);
+      if (!hints || ![self, ...args].some(({ kind }) => kind === "object")) return compute(m, self, args);
+      return later(
+        m,
+        request,
+        (then) =>
+          convertObjects(
+            m,
+            [self, ...args],
+            [isStatic ? null : "string", ...hints],
+            ([first = self, ...rest]) => then(compute(m, first, rest)),
+          ),
+      );
     });
   }
 }
+
+/** The types to which functions convert arguments, in order; null for those that they refuse or do not convert. */
+const HINTS: Readonly<Record<string, readonly (Hint | null)[]>> = {
+  at: ["number"],
+  charAt: ["number"],
+  charCodeAt: ["number"],
+  codePointAt: ["number"],
+  decodeURI: ["string"],
+  decodeURIComponent: ["string"],
+  encodeURI: ["string"],
+  encodeURIComponent: ["string"],
+  endsWith: [null, "number"],
+  includes: [null, "number"],
+  indexOf: ["string", "number"],
+  isFinite: ["number"],
+  isNaN: ["number"],
+  isWellFormed: [],
+  lastIndexOf: ["string", "number"],
+  normalize: ["string"],
+  padEnd: ["number", "string"],
+  padStart: ["number", "string"],
+  parseFloat: ["string"],
+  parseInt: ["string", "number"],
+  repeat: ["number"],
+  slice: ["number", "number"],
+  startsWith: [null, "number"],
+  substr: ["number", "number"],
+  substring: ["number", "number"],
+  toLowerCase: [],
+  toUpperCase: [],
+  toWellFormed: [],
+  trim: [],
+  trimEnd: [],
+  trimStart: [],
+};
 
 /** Methods that yield a string for any string or number, if their arguments allow it for one. */
 const TEXTUAL: ReadonlySet<string> = new Set([
@@ -150,7 +207,6 @@ function mathematics(table: ModelTable): void {
     const fn: unknown = Reflect.get(Math, name);
     if (typeof fn !== "function") continue;
     table.method(Math, name, (m, request) => {
-      let result: Value | null = null, pushed = false;
       const numbers: (NumberValue | ConstantValue | ItemValue)[] = [];
       const step = (index: number, next: () => void): boolean | void => {
         const arg = request.args[index];
@@ -179,13 +235,7 @@ function mathematics(table: ModelTable): void {
         const known = plain.map((n) => n.kind === "number" ? specializeNumber(m.output, n).value : n.value);
         return primitive(Reflect.apply(fn, Math, known));
       };
-      inTurn(step, () => {
-        result = compute();
-        if (pushed) m.complete(request.completion, result);
-      });
-      if (result) return result;
-      pushed = true;
-      return PUSHED;
+      return later(m, request, (then) => inTurn(step, () => then(compute())));
     });
   }
 }
@@ -197,14 +247,11 @@ function converting(
   hint: "number" | "string",
   convert: (primitive: PrimitiveValue) => Value,
 ): CallResult {
-  let result: Value | null = null, pushed = false;
-  toPrimitive(m, request.args[0] ?? UNDEFINED, hint, (primitive) => {
-    result = convert(primitive);
-    if (pushed) m.complete(request.completion, result);
-  });
-  if (result) return result;
-  pushed = true;
-  return PUSHED;
+  return later(
+    m,
+    request,
+    (then) => toPrimitive(m, request.args[0] ?? UNDEFINED, hint, (primitive) => then(convert(primitive))),
+  );
 }
 
 /** Adds the models of pure builtins. */
