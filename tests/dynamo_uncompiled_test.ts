@@ -310,6 +310,22 @@ Deno.test("beyond the limit of versions calls are counted, and rejected if whole
   });
 });
 
+Deno.test("calls that end in exceptions leave room for versions of others, under accumulatedCacheSizeLimit", () => {
+  const fn = (x: Tensor, y: Tensor) => ops.mm(x, y).relu();
+  config.patch({ cacheSizeLimit: 2 }, () => {
+    const c = capture(fn), whole = capture(fn, { fullgraph: true }), two = ops.ones([2, 2]);
+    for (const { run } of [c, whole]) {
+      for (const wrong of [3, 4, 5, 6]) {
+        assertThrows(() => run(two, ops.ones([wrong, 2])), DynError, `found [2, 2] and [${wrong}, 2]`);
+      }
+      for (const dtype of ["float32", "float64"] as const) {
+        assertEquals(list(run(two.to(dtype), two.to(dtype))), [[2, 2], [2, 2]]);
+      }
+    }
+    assert(!uncompiled(c.run).some(([id]) => id === "GB0033"));
+  });
+});
+
 Deno.test("a function without tensors runs uncompiled once its budget is spent, until it creates some", () => {
   const box = { total: 0, makes: false };
   const c = capture((x: number): number | Tensor => {

@@ -320,6 +320,7 @@ function plainEntry(traced: Traced, around: (run: () => unknown) => unknown): En
     plain: true,
     forCounts: false,
     hits: 0,
+    failed: false,
   };
 }
 
@@ -401,6 +402,7 @@ function assemble(
     plain: false,
     forCounts,
     hits: 0,
+    failed: false,
   };
   if (keep) {
     const { key, reads } = keep, { met } = machine.wrapper, { asked } = unit.history;

@@ -71,6 +71,8 @@ export interface Entry {
   /** Whether its graph ends to serve all counts of a loop or a list: entries for the count of a call are preferred. */
   readonly forCounts: boolean;
   hits: number;
+  /** Whether the call that it was compiled for ended in an exception: others take its place at the limit. */
+  failed: boolean;
 }
 
 /** The body of a unit: a function or the rest of one. */
@@ -289,7 +291,7 @@ export class Unit {
       }
     }
     const limit = this.#reachedLimit();
-    if (limit !== null) return this.#overLimit(limit, { self, args, mismatches });
+    if (limit !== null && !this.#makesRoom(limit)) return this.#overLimit(limit, { self, args, mismatches });
     if (config.debugFunction !== "" && config.debugFunction !== program.name) return plain;
     if (!bisection.allows("frames", () => this.title)) {
       this.givenUp = "left out by bisection";
@@ -326,11 +328,19 @@ export class Unit {
     if (!entry.plain) entry.hits++;
     // Plain JavaScript creates the states itself, in those calls too that end in an exception
     if (entry.plain) this.earlyStates.removeUnused();
-    if (this.earlyStates.isEmpty) return () => apply(entry.run, self, args);
+    const run = () => {
+      try {
+        return apply(entry.run, self, args);
+      } catch (error) {
+        entry.failed = true;
+        throw error;
+      }
+    };
+    if (this.earlyStates.isEmpty) return run;
     const created = this.earlyStates.handOver();
     return () => {
       try {
-        const result = apply(entry.run, self, args);
+        const result = run();
         preferringOwnBuiltins(() => created.commit());
         return result;
       } finally {
@@ -392,6 +402,14 @@ export class Unit {
     const { accumulatedCacheSizeLimit } = config;
     if (versions < accumulatedCacheSizeLimit) return null;
     return { setting: "accumulatedCacheSizeLimit", most: accumulatedCacheSizeLimit };
+  }
+
+  /** Drops the version of a call that ended in an exception; returns false if there is none, or it would not help. */
+  #makesRoom({ setting }: Limit): boolean {
+    const failed = setting === "cacheSizeLimit" ? this.entries.findLast((entry) => entry.failed) : undefined;
+    if (failed === undefined) return false;
+    this.entries = this.entries.filter((each) => each !== failed);
+    return true;
   }
 
   #overLimit(limit: Limit, { self, args, mismatches }: {

@@ -44,6 +44,7 @@ export function cachedEntry(unit: Unit, key: string, { self, args }: Call): Entr
     plain: false,
     forCounts: isForCounts(taken.broke),
     hits: 0,
+    failed: false,
   };
   unit.program.options.hooks.onGuards?.(guards.map((guard) => factText(guard.fact)));
   return made.entry = entry;
