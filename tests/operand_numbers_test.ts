@@ -373,3 +373,44 @@ Deno.test("-0 is not left out of a graph where the default is 0", () => {
   const padded = compile((x: Tensor) => nn.functional.pad(x, [1, 0], { value: -0 }), { backend: "eager" });
   assertEquals(padded(tensor([0.5])).tolist(), [-0, 0.5]);
 });
+
+Deno.test("a number in the place of a tensor is refused when it changes as when it does not", () => {
+  const names = ["minimum", "fmax", "atan2", "heaviside", "logicalXor"] as const, x = tensor([0.5, -1.5, 2]);
+  for (const name of names) {
+    const program = (n: number) => ops[name](x, n), ofElement = (n: Tensor) => program(n.item());
+    const f = compile(program, { backend: "eager" });
+    for (const n of [0.5, 0.7, 1.3]) assertEquals(outcome(() => f(n)), outcome(() => program(n)), `${name} ${n}`);
+    config.patch({ captureScalarOutputs: true }, () => {
+      const g = compile(ofElement, { backend: "eager" });
+      for (const n of [tensor(0.5), tensor(true)]) {
+        assertEquals(outcome(() => g(n)), outcome(() => ofElement(n)), `${name} of an element ${n}`);
+      }
+    });
+  }
+});
+
+Deno.test("an element that is a boolean is a boolean of ops in a graph, where they refuse it too", () => {
+  const { functional: F } = nn;
+  const programs: Readonly<Record<string, Program>> = {
+    "a divisor": (x, n) => x.remainder(n).add(ops.floorDivide(x, n)),
+    "a divisor in place": (x, n) => x.clone().fmod_(n),
+    "a divisor that is rounded": (x, n) => x.div(n, { roundingMode: "trunc" }),
+    "a bound": (x, n) => ops.clampMax(x, n),
+    "a factor": (x, n) => x.add(x, { alpha: n }),
+    "a power": (x, n) => x.pow(n),
+    "a product": (x, n) => x.mul(n),
+    "a slope": (x, n) => F.leakyRelu(x, n),
+    "an upper limit": (x, n) => F.hardtanh(x, -1, n),
+  };
+  config.patch({ captureScalarOutputs: true }, () => {
+    for (const [name, program] of Object.entries(programs)) {
+      const ofElement = (x: Tensor, n: Tensor) => program(x, n.item());
+      for (const dtype of ["bool", "int64", "float32"] as const) {
+        const x = tensor([3, 0, 2]).to(dtype), f = compile(ofElement, { backend: "eager" });
+        for (const n of [tensor(true), tensor(false)]) {
+          assertEquals(outcome(() => f(x, n)), outcome(() => ofElement(x, n)), `${name} ${n} of ${dtype}`);
+        }
+      }
+    }
+  });
+});

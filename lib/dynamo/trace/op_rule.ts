@@ -8,17 +8,18 @@ import { DataDependentSize, hintOf, isAtMost, isUnbacked, specialize } from "../
 import { isCallback } from "../../base/checked_input.ts";
 import { config } from "../../base/config.ts";
 import { isFloat } from "../../base/dtype.ts";
-import { messageOf } from "../../base/errors.ts";
+import { DynError, messageOf } from "../../base/errors.ts";
 import { reachOf } from "../../graph/meta.ts";
 import { type Argument, parseCall, positionalCount, splitInplace } from "../../ops/call.ts";
 import { type ComposedMeta, inferComposed } from "../../ops/composition.ts";
 import { type OpDefinition, viewsMemory } from "../../ops/definition.ts";
 import type { ParamKind } from "../../ops/params.ts";
 import { GraphValue, isGraphValue, mapArguments } from "../../ops/graph_builder.ts";
+import { sameMeta } from "../../ops/rewrite/metadata.ts";
 import { onDefaultDevice } from "../../tensor/default_device.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
 import { sizeOf, specializeNumber } from "../variables/numbers.ts";
-import type { ObjectValue, Value } from "../variables/value.ts";
+import type { ItemValue, ObjectValue, Value } from "../variables/value.ts";
 import type { NumberValue } from "../variables/number_value.ts";
 import { refuseParts } from "./changing_parts.ts";
 import { findProperty } from "./objects.ts";
@@ -68,7 +69,8 @@ interface ResolvedCall {
 
 /** Parses the arguments, first with sizes as symbols, then with their values. */
 export function resolveArguments(m: Interpreter, written: OpCallSite): ResolvedCall {
-  const { definition } = written, site = { ...written, args: withoutPlace(m, written) };
+  const { definition } = written, operands = new Map<GraphValue, NumberValue | ItemValue>();
+  const site = withRecord(operands, { ...written, args: withoutPlace(m, written) });
   let readsElement = false;
   const anyNumber = (tensor: GraphValue) => {
     if (m.output.scalars.has(tensor.node)) return tensor;
@@ -80,6 +82,7 @@ export function resolveArguments(m: Interpreter, written: OpCallSite): ResolvedC
     const outcome = attempt(() => {
       const { given, inplace } = splitInplace(definition, all);
       const parsed = withSizes(m, definition, parseCall(definition, given, isGraphValue, anyNumber));
+      checkNumbers(m, definition, parsed, operands);
       return { parsed: onDefaultDevice(definition, parsed), inplace };
     });
     // Each form may be the first to reach the tensor: one that is refused may be refused before it
@@ -100,6 +103,45 @@ export function resolveArguments(m: Interpreter, written: OpCallSite): ResolvedC
   if (!site.args.some((value) => mentions(m, value, "number"))) refuseCall(messageOf(symbolic.error));
   const known = parse("specialized");
   return known.ok ? known.value : refuseCall(messageOf(known.error));
+}
+
+/** The call with a record of the operands that represent numbers. */
+function withRecord(operands: Map<GraphValue, NumberValue | ItemValue>, site: OpCallSite): OpCallSite {
+  const { forms } = site;
+  const number: ArgumentForms["number"] = (value) => {
+    const made = forms.number(value);
+    operands.set(made, value);
+    return made;
+  };
+  const item: ArgumentForms["item"] = (value, form) => {
+    const made = forms.item(value, form);
+    if (made instanceof GraphValue) operands.set(made, value);
+    return made;
+  };
+  return { ...site, forms: { ...forms, number, item } };
+}
+
+/** Throws where an op refuses a number in the place of its tensor, or computes with a boolean in another way. */
+function checkNumbers(
+  m: Interpreter,
+  definition: OpDefinition,
+  args: Resolved,
+  operands: ReadonlyMap<GraphValue, NumberValue | ItemValue>,
+): void {
+  for (const [at, value] of Object.entries(args)) {
+    const operand = isGraphValue(value) ? operands.get(value) : undefined;
+    if (!operand) continue;
+    const infer = (each: Argument<GraphValue>) => [inferred(m, definition, { ...args, [at]: each })].flat();
+    if (operand.kind === "number" || operand.number?.type !== "boolean") {
+      infer(operand.kind === "number" ? operand.hint : 0.5);
+      continue;
+    }
+    const own = infer(value);
+    for (const known of [true, false].map(infer)) {
+      if (known.every((meta, index) => sameMeta(meta, own[index]))) continue;
+      throw new DynError(`Expected a type that does not depend on ${at} of ${definition.name}`);
+    }
+  }
 }
 
 /** The arguments without the index and the array that methods of arrays pass to callbacks. */

@@ -12,7 +12,7 @@ import { binaryNumbers } from "../variables/numbers.ts";
 import type { NumberValue } from "../variables/number_value.ts";
 import { constant, type ConstantValue, type ItemValue, type Value } from "../variables/value.ts";
 import { scalarMeta } from "../scalars.ts";
-import { applyOperator, assumeTrue, SCALAR_META, scalarOf } from "./graph_numbers.ts";
+import { applyOperator, assumeTrue, graphNumber, SCALAR_META, scalarOf } from "./graph_numbers.ts";
 import type { Interpreter } from "./interpreter.ts";
 
 /** A call of an op as the program wrote it. */
@@ -37,7 +37,7 @@ export function isBounded(param: Param | null): boolean {
 
 /**
  * A number as a tensor of the graph; null beside other operands than floats with dimensions, and on devices without
- * float64. "outside": it has to be a constant of the graph, since it is out of its range.
+ * float64. "outside": it has to be a constant of the graph, since it is out of its range, or a boolean.
  */
 export function operandNumber(
   m: Interpreter,
@@ -48,6 +48,7 @@ export function operandNumber(
   const [first] = call.args;
   if (!changes || first?.kind !== "tensor" || !isFloat(first.meta.dtype)) return null;
   if (call.args.some((each) => each.kind === "tensor" && isComplex(each.meta.dtype))) return null;
+  if (value.kind === "item" && graphNumber(m.output, value)?.type === "boolean") return "outside";
   if (!isWithin(m, call, changes, value)) return "outside";
   const { shape, device } = first.meta;
   if (shape.length === 0 || scalarMeta(device).dtype !== SCALAR_META.dtype) return null;
