@@ -379,7 +379,13 @@ Deno.test("a number in the place of a tensor is refused when it changes as when 
   for (const name of names) {
     const program = (n: number) => ops[name](x, n), ofElement = (n: Tensor) => program(n.item());
     const f = compile(program, { backend: "eager" });
-    for (const n of [0.5, 0.7, 1.3]) assertEquals(outcome(() => f(n)), outcome(() => program(n)), `${name} ${n}`);
+    for (const n of [0.5, 0.7, 1.3]) {
+      assertEquals(
+        outcome(() => f(n)),
+        outcome(() => program(n)),
+        `${name} ${n}`,
+      );
+    }
     config.patch({ captureScalarOutputs: true }, () => {
       const g = compile(ofElement, { backend: "eager" });
       for (const n of [tensor(0.5), tensor(true)]) {
