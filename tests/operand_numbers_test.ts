@@ -374,7 +374,7 @@ Deno.test("-0 is not left out of a graph where the default is 0", () => {
   assertEquals(padded(tensor([0.5])).tolist(), [-0, 0.5]);
 });
 
-Deno.test("a number in the place of a tensor is refused when it changes as when it does not", () => {
+Deno.test("a number in place of a tensor is refused when it changes as when it does not", () => {
   const names = ["minimum", "fmax", "atan2", "heaviside", "logicalXor"] as const, x = tensor([0.5, -1.5, 2]);
   for (const name of names) {
     const program = (n: number) => ops[name](x, n), ofElement = (n: Tensor) => program(n.item());

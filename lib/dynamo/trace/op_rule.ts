@@ -121,7 +121,7 @@ function withRecord(operands: Map<GraphValue, NumberValue | ItemValue>, site: Op
   return { ...site, forms: { ...forms, number, item } };
 }
 
-/** Throws where an op refuses a number in the place of its tensor, or computes with a boolean in another way. */
+/** Throws where an op refuses a number in place of its tensor, or computes with a boolean in another way. */
 function checkNumbers(
   m: Interpreter,
   definition: OpDefinition,
