@@ -1,6 +1,18 @@
 /** Sets of values: of transforms, of transformed distributions and of parameters, with PyTorch's numbers. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { distributions, eye, full, manualSeed, poisson, stack, tensor, type TensorData } from "../mod.ts";
+import {
+  compile,
+  compiler,
+  distributions,
+  eye,
+  full,
+  manualSeed,
+  poisson,
+  stack,
+  type Tensor,
+  tensor,
+  type TensorData,
+} from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
 
 const FLOAT64 = { dtype: "float64" } as const;
@@ -107,5 +119,43 @@ Deno.test("Poisson samples of any rate take few rounds, in both types", () => {
       );
       assert(Math.abs(x.std().item() / deviation - 1) < 0.06, `deviation of ${rate} in ${dtype}`);
     }
+  }
+});
+
+Deno.test("compiled functions refuse parameters in the words of uncompiled ones, by whole graphs", () => {
+  const D = distributions, matrix = (...rows: number[][]) => tensor(rows, FLOAT64), one = tensor(1);
+  const programs: Readonly<
+    Record<string, readonly [program: (x: Tensor) => Tensor, good: Tensor, ...bad: Tensor[]]>
+  > = {
+    Normal: [(x) => new D.Normal(x, x).logProb(one), one, tensor(-1), tensor(NaN), tensor([1, 0])],
+    Bernoulli: [(x) => new D.Bernoulli(x).logProb(one), tensor(0.5), tensor(1.25), tensor(-0.5)],
+    Categorical: [(x) => new D.Categorical(x).logProb(one), tensor([1, 0]), tensor([-1, 2])],
+    Uniform: [(x) => new D.Uniform(x, 2).logProb(one), tensor(0.5), tensor(3)],
+    covariances: [
+      (x) => new D.MultivariateNormal(x.at(0), x).logProb(x.at(0)),
+      matrix([2, 1], [1, 2]),
+      matrix([1, 2], [0, 1]),
+      matrix([1, 2], [2, 1]),
+    ],
+    unchecked: [
+      (x) => new D.Normal(x, x, { validateArgs: false }).logProb(one),
+      one,
+      tensor(-1),
+      tensor([1, 0]),
+    ],
+  };
+  for (const [name, [program, ...given]] of Object.entries(programs)) {
+    const f = compile(program, { fullgraph: true, backend: "aot_eager" });
+    for (const x of [...given, ...given.slice(0, 1)]) {
+      const outcome = (run: typeof program): string => {
+        try {
+          return `${run(x)}`;
+        } catch (thrown) {
+          return `${thrown}`;
+        }
+      };
+      assertEquals(outcome(f), outcome(program), `${name} of ${x}`);
+    }
+    assertEquals(compiler.status(f).graphBreaks, 0, name);
   }
 });

@@ -1,12 +1,13 @@
 /**
  * Validation of distribution parameters: an error names the first value that violates its constraint. Invariant:
- * elements are read only where that causes no graph break and cannot mislead a mode: neither in compiled functions
- * nor under `vmap`.
+ * elements are read only where that causes no graph break and cannot mislead a mode: not under `vmap`, and not in
+ * compiled functions, whose graphs check marks of the violations instead.
  */
 import { type RequiredFlag, requiredFlagOf } from "../base/arguments.ts";
 import { checkFunction, refuseSurplus } from "../base/checked_input.ts";
 import { DynError, InternalError } from "../base/errors.ts";
-import { noGrad } from "../tensor/modes.ts";
+import { ops } from "../tensor/eager.ts";
+import { isCaptured, noGrad } from "../tensor/modes.ts";
 import { canReadElements, isTensor } from "../tensor/tensor.ts";
 import type { ArgConstraints } from "./constraints.ts";
 
@@ -32,7 +33,7 @@ export function checkParameters(
   wanted: ArgConstraints,
   { validateArgs, name = distribution.constructor.name }: Validation & { readonly name?: string } = {},
 ): void {
-  if (!(validateArgs ?? checks.areOn) || !canReadElements()) return;
+  if (!(validateArgs ?? checks.areOn) || !(canReadElements() || isCaptured())) return;
   for (const [parameter, constraint] of Object.entries(wanted)) {
     checkFunction(constraint?.check, `that checks ${parameter} of ${name}`);
     const value: unknown = Reflect.get(distribution, parameter);
@@ -40,6 +41,11 @@ export function checkParameters(
     if (value.device === "meta") continue;
     noGrad(() => {
       const isMet = constraint.check(value);
+      if (isCaptured()) {
+        // A call in which a mark is set runs uncompiled, and throws there
+        ops.outlierMarks(isMet.logicalNot().to("int64"));
+        return;
+      }
       if (isMet.all().item<boolean>()) return;
       const events = isMet.reshape([...isMet.shape, ...value.shape.slice(isMet.ndim).map(() => 1)]);
       const found = value.detach().maskedSelect(events.logicalNot()).at(0).item();

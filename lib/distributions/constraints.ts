@@ -7,7 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { showAsText } from "../base/console_text.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { noGrad } from "../tensor/modes.ts";
+import { isCaptured, noGrad } from "../tensor/modes.ts";
 
 /** The ends of an interval. */
 export interface Bounds {
@@ -164,8 +164,9 @@ export const corrCholesky: Constraint = new Constraint(
 const byEigenvalues = (text: string, holds: (values: Tensor) => Tensor) =>
   new Constraint(text, (x) => {
     const symmetry = symmetric.check(x);
-    // Eigenvalues are computed only if all matrices are symmetric
-    return symmetry.all().item<boolean>() ? symmetry.logicalAnd(holds(ops.eigvalsh(x)).all(-1)) : symmetry;
+    // Eigenvalues are computed only if all matrices are symmetric, where that is known
+    const isSymmetric = isCaptured() || symmetry.all().item<boolean>();
+    return isSymmetric ? symmetry.logicalAnd(holds(ops.eigvalsh(x)).all(-1)) : symmetry;
   }, 2);
 
 /** Symmetric matrices without negative eigenvalues. */

@@ -170,3 +170,8 @@ export class ModeStack<T> {
     return scoped(body, () => this.top = former);
   }
 }
+
+/** Returns whether a compiled function is being captured: true in the code that is. */
+export function isCaptured(): boolean {
+  return false;
+}

@@ -6,6 +6,7 @@ import type { AnyFunction } from "../../base/arguments.ts";
 import { apply, defineOwn } from "../../base/own_builtins.ts";
 import { checkFunction, checkOptions, refuseSurplus } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
+import { isCaptured } from "../../tensor/modes.ts";
 import { canReadElements } from "../../tensor/tensor.ts";
 import type { FrameRules } from "./frame_rules.ts";
 
@@ -78,6 +79,7 @@ export function isDynamoCompiling(): boolean {
 markFunction(isDynamoCompiling, { kind: "answers", answer: () => true });
 
 markFunction(canReadElements, { kind: "answers", answer: () => false });
+markFunction(isCaptured, { kind: "answers", answer: () => true });
 
 let exporting = false;
 
