@@ -111,6 +111,7 @@ export const creationRules: readonly ComplexRule[] = [
   ),
   rule(random.randLike, (o, { self, dtype, device }) => o.rand(self.shape, placeFor(self, dtype, device))),
   rule(random.randnLike, (o, { self, dtype, device }) => o.randn(self.shape, placeFor(self, dtype, device))),
+  rule(random.uniform, (o, { self, from, to }) => o.viewAsComplex(o.uniform(o.viewAsReal(self), from, to))),
   rule(random.normal, (o, { self, mean, std }) => {
     const dtype = complexType(self.dtype);
     return o.add(o.mul(o.randn(self.shape, { dtype, device: self.device }), std), mean);

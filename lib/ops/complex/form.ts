@@ -18,6 +18,7 @@ import { COMPOSED } from "./compositions.ts";
 import { creationRules } from "./creation.ts";
 import { decompositionRules } from "./decompositions.ts";
 import { functionRules } from "./function_op.ts";
+import { layerRules } from "./layers.ts";
 import { matrixRules } from "./matrix.ts";
 import { partwiseRules } from "./partwise.ts";
 import { reductionRules } from "./reductions.ts";
@@ -32,6 +33,7 @@ const RULES: ReadonlyMap<string, ComplexRule> = new Map(
     ...creationRules,
     ...decompositionRules,
     ...functionRules,
+    ...layerRules,
     ...matrixRules,
     ...partwiseRules,
     ...reductionRules,

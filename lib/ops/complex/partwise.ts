@@ -26,6 +26,7 @@ const VALUES = {
   sum: ["self"],
   mean: ["self"],
   nansum: ["self"],
+  nanToNum: ["self"],
   cumsum: ["self"],
   cat: ["tensors"],
   flip: ["self"],

@@ -2,7 +2,8 @@
  * Covariance and correlation of variables. Invariant: compositions over centred rows.
  */
 import { DynError } from "../../base/errors.ts";
-import { isFloat } from "../../base/dtype.ts";
+import { isComplex, isDifferentiable, isFloat, partType } from "../../base/dtype.ts";
+import { adjoint } from "../factors/adjoint.ts";
 import { sub } from "../../sym/expr.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
@@ -69,14 +70,14 @@ const cov = composeWideOp({
   compose(o, { self, correction, fweights: given, aweights }) {
     const fweights = given && o.frequencies(given);
     const x = self.shape.length < 2 ? o.reshape(self, [1, -1]) : self;
-    const rows = isFloat(x.dtype) ? x : o.to(x, "float32");
+    const rows = isDifferentiable(x.dtype) ? x : o.to(x, "float32"), real = partType(rows.dtype);
     const weights = fweights && aweights ? o.mul(fweights, aweights) : fweights ?? aweights;
-    const total = weights ? o.to(o.sum(weights), rows.dtype) : null;
+    const total = weights ? o.to(o.sum(weights), real) : null;
     const count = rows.shape[1] ?? 1;
     const weighted = weights ? o.mul(rows, weights) : rows;
     const mean = total ? o.div(o.sum(weighted, 1, true), total) : o.mean(rows, 1, true);
     const centred = o.sub(rows, mean);
-    const products = o.mm(weights ? o.mul(centred, o.to(weights, rows.dtype)) : centred, o.t(centred));
+    const products = o.mm(weights ? o.mul(centred, o.to(weights, real)) : centred, adjoint(o, centred));
     const divisor = total
       ? o.sub(
         total,
@@ -126,8 +127,9 @@ const corrcoef = composeWideOp({
   compose(o, { self }) {
     const c = o.cov(self);
     if (c.shape.length === 0) return o.div(c, c);
-    const deviation = o.sqrt(o.diagonal(c));
-    return o.clamp(o.div(o.div(c, o.unsqueeze(deviation, 1)), o.unsqueeze(deviation, 0)), -1, 1);
+    const variances = o.diagonal(c), deviation = o.sqrt(isComplex(c.dtype) ? o.real(variances) : variances);
+    const found = o.div(o.div(c, o.unsqueeze(deviation, 1)), o.unsqueeze(deviation, 0));
+    return isComplex(c.dtype) ? o.viewAsComplex(o.clamp(o.viewAsReal(found), -1, 1)) : o.clamp(found, -1, 1);
   },
   samples: [{ args: [t(3, 5)] }],
 });
