@@ -410,3 +410,12 @@ export function throwsAsPlain(thrown: unknown, name: string): never {
   const error = engineErrorOf(thrown);
   return error ? throwError(error) : breakGraph("throws", name);
 }
+
+/** The result of a builtin that is called with the program's primitives, whose errors are rethrown so. */
+export function callBuiltin<T>(name: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    return throwsAsPlain(error, name);
+  }
+}

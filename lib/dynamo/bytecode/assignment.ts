@@ -7,7 +7,7 @@ import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
 import type { BinaryOperator, KeyOperand, Register } from "./instruction.ts";
 import type { FunctionContext } from "./context.ts";
-import { keyOf, operand } from "./operands.ts";
+import { keyOf, operand, privateIndex, superBase } from "./operands.ts";
 import { literalKey } from "./literals.ts";
 import type { AstNode } from "./syntax.ts";
 import type { Variable } from "./scope.ts";
@@ -39,36 +39,29 @@ function reference(
   }
   if (node.type !== "MemberExpression") return ctx.unsupported("assignment to this expression", node);
   if (node.object.type === "Super") {
-    const home = ctx.pseudo("super");
-    const self = ctx.pseudo("this");
-    if (!home || !self) return ctx.unsupported("super outside of a method", node);
-    const receiver = ctx.read(self, node);
-    const homeRegister = ctx.read(home, node);
+    const { home, receiver } = superBase(ctx, node);
     const key = stableKey(ctx, node, later);
     return {
       direct: undefined,
       read: () => {
         const dst = b.temp();
-        b.emit({ op: "getSuper", dst, home: homeRegister, receiver, key }, node);
+        b.emit({ op: "getSuper", dst, home, receiver, key }, node);
         return dst;
       },
-      write: (value) =>
-        b.emit({ op: "setSuper", home: homeRegister, receiver, key, value, strict: ctx.strict }, node),
+      write: (value) => b.emit({ op: "setSuper", home, receiver, key, value, strict: ctx.strict }, node),
     };
   }
   if (node.property.type === "PrivateIdentifier") {
     const object = operand(ctx, node.object, later);
-    const variable = ctx.variableOf(node.property);
-    const place = variable ? ctx.place(variable) : null;
-    if (place?.kind !== "free") return ctx.unsupported("private name outside of its class", node);
+    const name = privateIndex(ctx, node.property);
     return {
       direct: undefined,
       read: () => {
         const dst = b.temp();
-        b.emit({ op: "getPrivate", dst, object, name: place.index }, node);
+        b.emit({ op: "getPrivate", dst, object, name }, node);
         return dst;
       },
-      write: (value) => b.emit({ op: "setPrivate", object, name: place.index, value }, node),
+      write: (value) => b.emit({ op: "setPrivate", object, name, value }, node),
     };
   }
   const object = operand(ctx, node.object, node.computed ? [node.property, ...later] : later);

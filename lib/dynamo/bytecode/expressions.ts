@@ -13,7 +13,7 @@ import type { FunctionContext } from "./context.ts";
 import { assignmentExpression, updateExpression } from "./assignment.ts";
 import { arrayLiteral, closureOf, objectLiteral, taggedTemplate, templateLiteral } from "./literals.ts";
 import { classExpression } from "./classes.ts";
-import { argumentList, keyOf, operand } from "./operands.ts";
+import { argumentList, keyOf, operand, privateIndex, superBase } from "./operands.ts";
 
 /** Emits the expression; the result is in `dst` if that is given, else in the register returned. */
 export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Register): Register {
@@ -281,14 +281,6 @@ function binary(ctx: FunctionContext, node: ast.BinaryExpression, dst?: Register
   return r;
 }
 
-/** Index among the free variables of a #name. */
-function privateIndex(ctx: FunctionContext, node: ast.PrivateIdentifier): number {
-  const variable = ctx.variableOf(node);
-  const place = variable ? ctx.place(variable) : null;
-  if (place?.kind !== "free") return ctx.unsupported("private name outside of its class", node);
-  return place.index;
-}
-
 /** Leaves the optional chain if `object` is null or undefined and this step has a `?.`. */
 function optionalStep(ctx: FunctionContext, optional: boolean, object: Register, node: ast.Node): void {
   if (!optional) return;
@@ -347,15 +339,6 @@ function member(
   const value = r();
   b.emit({ op: "getProp", dst: value, object: self, key }, node);
   return { value, self };
-}
-
-/** Registers of the home object and of `this`, for super properties. */
-function superBase(ctx: FunctionContext, node: ast.Node): { home: Register; receiver: Register } {
-  const home = ctx.pseudo("super");
-  const self = ctx.pseudo("this");
-  if (!home || !self) return ctx.unsupported("super outside of a method", node);
-  const receiver = ctx.read(self, node);
-  return { home: ctx.read(home, node), receiver };
 }
 
 /** Evaluates the callee, with its `this`. */

@@ -137,3 +137,20 @@ export function elementList(
   ctx.move(options.dst, array, options.node);
   return options.dst;
 }
+
+/** Index among the free variables of a #name. */
+export function privateIndex(ctx: FunctionContext, node: ast.PrivateIdentifier): number {
+  const variable = ctx.variableOf(node);
+  const place = variable ? ctx.place(variable) : null;
+  if (place?.kind !== "free") return ctx.unsupported("private name outside of its class", node);
+  return place.index;
+}
+
+/** Registers of the home object and of `this`, for super properties. */
+export function superBase(ctx: FunctionContext, node: ast.Node): { home: Register; receiver: Register } {
+  const home = ctx.pseudo("super");
+  const self = ctx.pseudo("this");
+  if (!home || !self) return ctx.unsupported("super outside of a method", node);
+  const receiver = ctx.read(self, node);
+  return { home: ctx.read(home, node), receiver };
+}

@@ -217,20 +217,12 @@ export class TraceHistory {
 
   /** The nodes at which the histories of a tensor begin; null if unknown. */
   begunBehind(node: Node): readonly Node[] | null {
-    return orNull(NotFunctional, () => {
-      this.#unfold();
-      this.#catchUp();
-      return this.#replay.reachableStarts(this.#replay.tensor(node).value());
-    });
+    return this.#reached(node, (value) => this.#replay.reachableStarts(value));
   }
 
   /** Returns whether a history leads to one of these inputs; true if that is unknown. */
   leadsTo(node: Node, inputs: ReadonlySet<Node>): boolean {
-    const found = orNull(NotFunctional, () => {
-      this.#unfold();
-      this.#catchUp();
-      return this.#replay.reachableInputs(this.#replay.tensor(node).value());
-    });
+    const found = this.#reached(node, (value) => this.#replay.reachableInputs(value));
     return found?.some((k) => {
       const input = this.#inputs[k];
       return input !== undefined && inputs.has(input);
@@ -239,12 +231,17 @@ export class TraceHistory {
 
   /** Returns whether a history leads to any input; false if that is unknown. */
   leadsToInputs(node: Node): boolean {
-    const found = orNull(NotFunctional, () => {
+    const found = this.#reached(node, (value) => this.#replay.reachableInputs(value));
+    return (found ?? []).length > 0;
+  }
+
+  /** Asks about the value of a node; null if its history is unknown. */
+  #reached<T>(node: Node, find: (value: GraphValue) => T): T | null {
+    return orNull(NotFunctional, () => {
       this.#unfold();
       this.#catchUp();
-      return this.#replay.reachableInputs(this.#replay.tensor(node).value());
+      return find(this.#replay.tensor(node).value());
     });
-    return (found ?? []).length > 0;
   }
 
   #isRecorded(grad: GraphValue): boolean {

@@ -5,7 +5,7 @@
 import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
 import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/instruction.ts";
-import { breakGraph, throwsAsPlain } from "../break_reasons.ts";
+import { breakGraph, callBuiltin } from "../break_reasons.ts";
 import { callIn, HOST_OPERATORS, isHostBinary } from "../variables/host_number.ts";
 import { numberOfTruth } from "../variables/choices.ts";
 import { binaryNumbers, truthOfNumber, unaryNumber } from "../variables/numbers.ts";
@@ -76,31 +76,15 @@ export function binary(
         })
         : then(constant(instanceOf(m, left, right)));
     }
-    case "<":
-    case "<=":
-    case ">":
-    case ">=": {
+    default: {
+      const hint = operator === "+" ? "default" : "number";
       return toPrimitive(
         m,
         left,
-        "number",
-        (a) => toPrimitive(m, right, "number", (b) => then(arithmetic(m, operator, a, b))),
+        hint,
+        (a) => toPrimitive(m, right, hint, (b) => then(arithmetic(m, operator, a, b))),
       );
     }
-    case "+":
-      return toPrimitive(
-        m,
-        left,
-        "default",
-        (a) => toPrimitive(m, right, "default", (b) => then(arithmetic(m, operator, a, b))),
-      );
-    default:
-      return toPrimitive(
-        m,
-        left,
-        "number",
-        (a) => toPrimitive(m, right, "number", (b) => then(arithmetic(m, operator, a, b))),
-      );
   }
 }
 
@@ -196,11 +180,7 @@ function compute(
   a: Primitive,
   b: Primitive,
 ): Primitive {
-  try {
-    return computeBinary(operator, a, b);
-  } catch (error) {
-    return throwsAsPlain(error, "");
-  }
+  return callBuiltin("", () => computeBinary(operator, a, b));
 }
 
 /** The same; throws what the language throws. It runs no code of the program. */

@@ -284,10 +284,7 @@ export class OutputGraph {
       },
       ...this.#place(),
     });
-    value.node = node;
-    this.tensors.set(node, value);
-    this.inputs.push({ kind: "tensor", node, value });
-    return node;
+    return this.#tensorInput(node, value);
   }
 
   /** The placeholder of a parameter that the program creates. */
@@ -297,6 +294,10 @@ export class OutputGraph {
       meta: { value: { kind: "tensor", tensor: meta, requiresGrad }, stack: [], source: "new Parameter" },
       ...this.#place(),
     });
+    return this.#tensorInput(node, value);
+  }
+
+  #tensorInput(node: Node, value: TensorValue): Node {
     value.node = node;
     this.tensors.set(node, value);
     this.inputs.push({ kind: "tensor", node, value });

@@ -68,10 +68,15 @@ function accessOf(m: Interpreter, frame: Frame, index: number, name: PrivateName
 }
 
 function receiverOf(frame: Frame, register: number): ObjectValue {
+  const object = objectOf(frame, register);
+  refuseOpaque(object);
+  return object;
+}
+
+function objectOf(frame: Frame, register: number): ObjectValue {
   const object = frame.read(register);
   if (object?.kind === "tensor") return breakGraph("privateState", "of a tensor");
   if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
-  refuseOpaque(object);
   // Each evaluation of a class has its own private names
   if (inheritsAnew(object)) return breakGraph("privateState", "of a class that is created in each call");
   return object;
@@ -250,10 +255,7 @@ export function setPrivate(
 
 /** #name in object */
 export function hasPrivate(m: Interpreter, frame: Frame, instruction: InstructionOf<"hasPrivate">): void {
-  const object = frame.read(instruction.object);
-  if (object?.kind === "tensor") return breakGraph("privateState", "of a tensor");
-  if (object?.kind !== "object") return breakGraph("throws", "a private member of a primitive");
-  if (inheritsAnew(object)) return breakGraph("privateState", "of a class that is created in each call");
+  const object = objectOf(frame, instruction.object);
   const name = nameAt(frame, instruction.name);
   const set = (has: boolean) => m.complete({ kind: "register", register: instruction.dst }, constant(has));
   if (object.real === null) return set(madeMembers(object, name) !== null);

@@ -149,10 +149,7 @@ const pinv = composeWideOp({
   params: { A: required("tensor"), rcond: nullable("operand"), ...TOLERANCE },
   exposure: LINALG,
   hostParts: true,
-  infer({ A }) {
-    const { rows, columns } = checkMatrices("pinv", A);
-    return contiguousMeta([...A.shape.slice(0, -2), columns, rows], A.dtype, A.device);
-  },
+  infer: ({ A }) => pseudoinverse.infer({ A, bound: A, hermitian: false }),
   compose(o, { A, rcond, atol, rtol, hermitian }) {
     const values = o.svdvals(o.detach(hermitian ? hermitianOf(o, A) : A));
     return o.pseudoinverse(A, boundOf(o, values, { atol, rtol: rtol ?? rcond, A }), hermitian);

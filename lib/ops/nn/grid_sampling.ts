@@ -7,6 +7,7 @@ import { isFloat } from "../../base/dtype.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
 import { type Dim, product, sub } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import { cubicShares } from "./resampling.ts";
 import { FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { ratioOf } from "../numbers.ts";
@@ -72,13 +73,13 @@ interface Tap<T> {
   readonly share: T;
 }
 
-/** The taps of a bicubic interpolation: Keys' convolution with a = −0.75. */
+/** The taps of a bicubic interpolation. */
 function cubicTaps<T extends TensorLike>(o: OpApi<T>, x: T, at: { size: Dim; sampling: Sampling }): Tap<T>[] {
-  const A = -0.75, low = o.detach(o.floor(x)), f = o.sub(x, low);
-  const near = (d: T) => o.add(o.mul(o.mul(o.sub(o.mul(d, A + 2), A + 3), d), d), 1);
-  const far = (d: T) => o.sub(o.mul(o.add(o.mul(o.sub(o.mul(d, A), 5 * A), d), 8 * A), d), 4 * A);
-  const shares = [far(o.add(f, 1)), near(f), near(o.rsub(f, 1)), far(o.rsub(f, 2))];
-  return shares.map((share, i) => ({ place: padded(o, o.add(low, i - 1), at), share }));
+  const low = o.detach(o.floor(x));
+  return cubicShares(o, o.sub(x, low)).map((share, i) => ({
+    place: padded(o, o.add(low, i - 1), at),
+    share,
+  }));
 }
 
 function tapsOf<T extends TensorLike>(o: OpApi<T>, x: T, at: { size: Dim; sampling: Sampling }): Tap<T>[] {

@@ -101,7 +101,17 @@ function resampleAxis<T extends TensorLike>(o: OpApi<T>, x: T, axis: Axis): T {
   return o.add(o.mul(a, o.rsub(weight, 1)), o.mul(b, weight));
 }
 
-/** Keys' cubic convolution with a = −0.75, as in PyTorch. */
+/**
+ * The shares of the four elements around a place, `f` behind the second: Keys' cubic convolution with a = −0.75, as in
+ * PyTorch.
+ */
+export function cubicShares<T extends TensorLike>(o: OpApi<T>, f: T): readonly T[] {
+  const A = -0.75;
+  const near = (d: T) => o.add(o.mul(o.mul(o.sub(o.mul(d, A + 2), A + 3), d), d), 1);
+  const far = (d: T) => o.sub(o.mul(o.add(o.mul(o.sub(o.mul(d, A), 5 * A), d), 8 * A), d), 4 * A);
+  return [far(o.add(f, 1)), near(f), near(o.rsub(f, 1)), far(o.rsub(f, 2))];
+}
+
 function cubic<T extends TensorLike>(
   o: OpApi<T>,
   x: T,
@@ -112,11 +122,8 @@ function cubic<T extends TensorLike>(
     readonly clamped: (index: T) => T;
   },
 ): T {
-  const A = -0.75, low = o.floor(at.centre), f = o.sub(at.centre, low);
-  const near = (d: T) => o.add(o.mul(o.mul(o.sub(o.mul(d, A + 2), A + 3), d), d), 1);
-  const far = (d: T) => o.sub(o.mul(o.add(o.mul(o.sub(o.mul(d, A), 5 * A), d), 8 * A), d), 4 * A);
-  const weights = [far(o.add(f, 1)), near(f), near(o.rsub(f, 1)), far(o.rsub(f, 2))];
-  const terms = weights.map((w, i) =>
+  const low = o.floor(at.centre);
+  const terms = cubicShares(o, o.sub(at.centre, low)).map((w, i) =>
     o.mul(o.indexSelect(x, at.dim, at.clamped(o.add(low, i - 1))), o.reshape(w, at.shape))
   );
   return terms.slice(1).reduce((sum, term) => o.add(sum, term), terms[0] ?? x);

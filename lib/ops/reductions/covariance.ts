@@ -6,7 +6,7 @@ import { isComplex, isDifferentiable, isFloat, partType } from "../../base/dtype
 import { adjoint } from "../factors/adjoint.ts";
 import { sub } from "../../sym/expr.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
-import { contiguousMeta } from "../../graph/meta.ts";
+import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { nullable, optional, required } from "../params.ts";
 import { eachElement, t } from "../pointwise.ts";
 import { shapeText } from "../shapes.ts";
@@ -62,10 +62,7 @@ const cov = composeWideOp({
     if (aweights && !isFloat(aweights.dtype)) {
       throw new DynError(`Expected float weights but found ${aweights.dtype}`);
     }
-    const rows = self.shape.length < 2 || isEqual(self.shape[0] ?? 1, 1)
-      ? []
-      : [self.shape[0] ?? 1, self.shape[0] ?? 1];
-    return contiguousMeta(rows, isFloat(self.dtype) ? self.dtype : "float32", self.device);
+    return betweenRows(self);
   },
   compose(o, { self, correction, fweights: given, aweights }) {
     const fweights = given && o.frequencies(given);
@@ -111,6 +108,16 @@ const cov = composeWideOp({
   ],
 });
 
+/** The result for each pair of rows. */
+function betweenRows({ shape, dtype, device }: TensorMeta): TensorMeta {
+  const [rows = 1] = shape;
+  return contiguousMeta(
+    shape.length < 2 || isEqual(rows, 1) ? [] : [rows, rows],
+    isFloat(dtype) ? dtype : "float32",
+    device,
+  );
+}
+
 const corrcoef = composeWideOp({
   name: "corrcoef",
   doc: "The correlation of rows over columns, as `torch.corrcoef`.",
@@ -119,10 +126,7 @@ const corrcoef = composeWideOp({
     if (self.shape.length > 2) {
       throw new DynError(`Expected at most 2 dimensions but found ${shapeText(self.shape)}`);
     }
-    const rows = self.shape.length < 2 || isEqual(self.shape[0] ?? 1, 1)
-      ? []
-      : [self.shape[0] ?? 1, self.shape[0] ?? 1];
-    return contiguousMeta(rows, isFloat(self.dtype) ? self.dtype : "float32", self.device);
+    return betweenRows(self);
   },
   compose(o, { self }) {
     const c = o.cov(self);

@@ -6,7 +6,7 @@
  */
 import { types } from "node:util";
 import { timeZoneSetting } from "../../../base/locale.ts";
-import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { breakGraph, callBuiltin } from "../../break_reasons.ts";
 import { constant, ObjectValue, primitive, UNDEFINED, type Value } from "../../variables/value.ts";
 import type { PrivateAccess } from "../../frame/info.ts";
 import { invariant } from "../../../base/errors.ts";
@@ -94,12 +94,8 @@ function timeOf(m: Interpreter, args: readonly Value[]): Value {
   }
   const given = args.map((arg) => primitiveOf(m, arg, "Date"));
   if (given.length > 1 || typeof given[0] === "string") guardZone(m);
-  try {
-    const made: unknown = Reflect.construct(Date, given);
-    return constant(made instanceof Date ? made.getTime() : NaN);
-  } catch (error) {
-    return throwsAsPlain(error, "Date");
-  }
+  const made: unknown = callBuiltin("Date", () => Reflect.construct(Date, given));
+  return constant(made instanceof Date ? made.getTime() : NaN);
 }
 
 /** A method's result for the time of the call, which generated code asks for after the graph; null for other times. */
@@ -136,12 +132,7 @@ function asked(m: Interpreter, name: string, request: CallRequest): CallResult {
   const real = new Date(isSet ? 0 : knownTime(m, self, name));
   if (!isUniversal(name)) guardZone(m);
   const given = request.args.map((arg) => primitiveOf(m, arg, name));
-  let result: unknown;
-  try {
-    result = Reflect.apply(method, real, given);
-  } catch (error) {
-    return throwsAsPlain(error, name);
-  }
+  const result: unknown = callBuiltin(name, () => Reflect.apply(method, real, given));
   if (name.startsWith("set")) setTimeOf(self, constant(real.getTime()));
   return primitive(result);
 }

@@ -5,7 +5,7 @@
  * it.
  */
 import { timeZoneSetting } from "../../../base/locale.ts";
-import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { breakGraph, callBuiltin } from "../../break_reasons.ts";
 import { specializeNumber } from "../../variables/numbers.ts";
 import { isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
 import { functionLabel } from "../../variables/wrap.ts";
@@ -75,11 +75,7 @@ function fromData(m: Interpreter, data: unknown, what: string): Value {
 
 function run(fn: object, self: unknown, given: readonly unknown[]): unknown {
   if (typeof fn !== "function") return breakGraph("builtin", "a formatter without methods");
-  try {
-    return Reflect.apply(fn, self, given);
-  } catch (error) {
-    return throwsAsPlain(error, functionLabel(fn));
-  }
+  return callBuiltin(functionLabel(fn), () => Reflect.apply(fn, self, given));
 }
 
 /** The formatter itself; one of the program must be the same in all calls. */
@@ -112,12 +108,8 @@ export function constructNative(
   ...[args, prototype]: readonly [args: readonly Value[], prototype: ObjectValue]
 ): ObjectValue {
   const name = functionLabel(constructor), given = args.map((each) => dataOf(m, each, name));
-  let made: unknown;
-  try {
-    made = typeof constructor === "function" && Reflect.construct(constructor, given);
-  } catch (error) {
-    return throwsAsPlain(error, name);
-  }
+  const made: unknown = typeof constructor === "function" &&
+    callBuiltin(name, () => Reflect.construct(constructor, given));
   const known = m.wrapper.known(constructor, name);
   if (typeof made !== "object" || made === null || known.kind !== "object") {
     return breakGraph("constructor", name);

@@ -3,7 +3,7 @@
  * replacers, revivers and `toJSON` (json_polyfills.ts).
  */
 import { isComplex } from "../../../base/dtype.ts";
-import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { breakGraph, callBuiltin, throwsAsPlain } from "../../break_reasons.ts";
 import { quoted, rawText, refuseCircle, type Sources, unboxed } from "../../functions/json_polyfills.ts";
 import {
   constant,
@@ -180,14 +180,12 @@ function sourcesOf(text: string): Sources {
 
 function parse(m: Interpreter, request: CallRequest): CallResult {
   const [value = UNDEFINED, reviver] = request.args;
-  try {
+  return callBuiltin("JSON.parse", () => {
     const text = textArgument(m, value, "JSON.parse"), data = fromData(m, JSON.parse(text));
     if (!reviver || !isCallable(reviver)) return data;
     const args = [constant(""), reviver, fromData(m, sourcesOf(text))];
     return m.callInternal("revive", { ...request, self: newObject(m, [["", data]]), args });
-  } catch (error) {
-    return throwsAsPlain(error, "JSON.parse");
-  }
+  });
 }
 
 /** Adds the models of JSON. */

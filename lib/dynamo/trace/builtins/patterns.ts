@@ -6,7 +6,7 @@
 import { types } from "node:util";
 import { type Match, searching } from "../../../base/last_match.ts";
 import { isReplaced } from "../../../base/own_builtins.ts";
-import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { breakGraph, callBuiltin } from "../../break_reasons.ts";
 import { propertySource } from "../../source.ts";
 import {
   constant,
@@ -208,12 +208,10 @@ function stringMethod(
   const fn: unknown = Reflect.get(String.prototype, name);
   if (typeof fn !== "function") return breakGraph("builtin", name);
   const list = rest.map((value) => primitiveOf(m, value, name));
-  let result: unknown;
-  try {
-    result = found(m, () => Reflect.apply(fn, text, [pattern, ...list]));
-  } catch (error) {
-    return throwsAsPlain(error, name);
-  }
+  const result: unknown = callBuiltin(
+    name,
+    () => found(m, () => Reflect.apply(fn, text, [pattern, ...list])),
+  );
   if (name === "matchAll") {
     const matches = [...result as Iterable<RegExpExecArray>];
     const list = newArray(m, matches.map((match) => matchValue(m, match)));
@@ -289,12 +287,10 @@ function makeRegexp(m: Interpreter, request: Pick<CallRequest, "args" | "complet
     (then) =>
       convertObjects(m, [source, letters], ["string", "string"], (converted) => {
         const [pattern, letters] = converted.map((each) => primitiveOf(m, each, "RegExp"));
-        let made: RegExp;
-        try {
-          made = new RegExp(pattern as string, letters as string | undefined);
-        } catch (error) {
-          return throwsAsPlain(error, "RegExp");
-        }
+        const made = callBuiltin(
+          "RegExp",
+          () => new RegExp(pattern as string, letters as string | undefined),
+        );
         then(newRegexp(m, made.source, made.flags));
       }),
   );

@@ -2,7 +2,7 @@
  * Models of builtins that are pure functions of primitives: Math, String, Number, Symbol.
  * Invariant: nothing here has an effect or depends on anything but its arguments.
  */
-import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { breakGraph, callBuiltin } from "../../break_reasons.ts";
 import { mathNumbers, specializeNumber } from "../../variables/numbers.ts";
 import {
   constant,
@@ -52,12 +52,7 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
       if (later) return later;
       const receiver = isStatic ? undefined : primitiveOf(m, self, name);
       const list = args.map((value) => primitiveOf(m, value, name));
-      let result: unknown;
-      try {
-        result = Reflect.apply(fn, receiver, list);
-      } catch (error) {
-        return throwsAsPlain(error, name);
-      }
+      const result = callBuiltin(name, () => Reflect.apply(fn, receiver, list));
       return fromPure(m, result) ?? breakGraph("builtin", name);
     };
     // Tests of Number convert nothing
@@ -322,10 +317,7 @@ export function addPrimitives(table: ModelTable): void {
     return operate(m.output, "!", [operate(m.output, "!", [truth])]);
   });
   table.call(BigInt, (m, { args: [value = UNDEFINED] }) => {
-    try {
-      return primitive(Reflect.apply(BigInt, undefined, [primitiveOf(m, value, "BigInt")]));
-    } catch (error) {
-      return throwsAsPlain(error, "BigInt");
-    }
+    const given = primitiveOf(m, value, "BigInt");
+    return primitive(callBuiltin("BigInt", () => Reflect.apply(BigInt, undefined, [given])));
   });
 }

@@ -4,7 +4,7 @@
  * not loaded to find out whether a function has a model.
  */
 import { invariant } from "../../../base/errors.ts";
-import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { breakGraph, callBuiltin } from "../../break_reasons.ts";
 import { BUILTIN_OBJECTS, loadedBuiltin } from "../../functions/builtin_objects.ts";
 import type { PrivateAccess } from "../../frame/info.ts";
 import { refuseToCache } from "../../disk_cache/noted_reads.ts";
@@ -169,11 +169,7 @@ const decode: BuiltinModel = (_m, { self, args: [bytes, options] }) => {
   if (!(made instanceof TextDecoder) || !known || options) {
     return breakGraph("builtin", "decode of another object");
   }
-  try {
-    return constant(made.decode(known));
-  } catch (error) {
-    return throwsAsPlain(error, "decode");
-  }
+  return constant(callBuiltin("decode", () => made.decode(known)));
 };
 
 /** Methods of classes of the runtime. */

@@ -2,7 +2,7 @@
  * Models of typed arrays, whose elements are read from memory of the program or created in the trace. Invariant:
  * elements that differ between calls are never inspected; a method that must inspect them breaks the graph.
  */
-import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { breakGraph, callBuiltin } from "../../break_reasons.ts";
 import { BYTES_CLASSES, NUMBER_CLASSES, type NumberArray, type NumberType } from "../../guards/bytes.ts";
 import { callbackOf } from "../calls.ts";
 import {
@@ -184,21 +184,13 @@ function knownOf(array: NumbersObject, name: string): NumberArray {
     breakGraph("opaqueObject", `${name} of elements that change between calls`);
 }
 
-function called<T>(name: string, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    return throwsAsPlain(error, name);
-  }
-}
-
 function addLooking(table: ModelTable, prototype: object, name: string): void {
   const method: unknown = Reflect.get(prototype, name);
   if (typeof method !== "function") return;
   table.method(prototype, name, (m, request) => {
     const elements = knownOf(receiverOf(request, name), name);
     const args = request.args.map((value) => primitiveOf(m, value, name));
-    return constant(called(name, () => Reflect.apply(method, elements, args)));
+    return constant(callBuiltin(name, () => Reflect.apply(method, elements, args)));
   });
 }
 
@@ -263,7 +255,7 @@ export function addTypedArrays(table: ModelTable): void {
     if (typeof fn !== "function") continue;
     table.method(Uint8Array, name, (m, { args }) => {
       const given = args.map((value) => primitiveOf(m, value, name));
-      const bytes: Iterable<number> = called(name, () => Reflect.apply(fn, Uint8Array, given));
+      const bytes: Iterable<number> = callBuiltin(name, () => Reflect.apply(fn, Uint8Array, given));
       return typedOf(m, "Uint8Array", Array.from(bytes, (byte) => constant(byte)));
     });
   }

@@ -2,7 +2,7 @@
  * Models of URLs and their parameters created in the trace: it reads and changes them itself, and generated code
  * recreates them in their final state. Invariant: nothing here runs code of the program.
  */
-import { breakGraph, throwsAsPlain } from "../../break_reasons.ts";
+import { breakGraph, callBuiltin } from "../../break_reasons.ts";
 import {
   isCallable,
   isUndefined,
@@ -110,14 +110,6 @@ function parameters(m: Interpreter, url: ObjectValue, getter: ObjectValue): Valu
   return found;
 }
 
-function called<T>(name: string, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    return throwsAsPlain(error, name);
-  }
-}
-
 function method(name: string, fn: (...args: never[]) => unknown): BuiltinModel {
   return (m, { self, args }) => {
     const native = nativeOf(self);
@@ -125,7 +117,7 @@ function method(name: string, fn: (...args: never[]) => unknown): BuiltinModel {
     m.memory.refuse();
     const given = args.map((each) => primitiveOf(m, each, name));
     if (given.some((each) => typeof each === "symbol")) return breakGraph("throws", `${name} of a symbol`);
-    return fromPure(m, called(name, () => apply(fn, native.made, given))) ?? breakGraph("builtin", name);
+    return fromPure(m, callBuiltin(name, () => apply(fn, native.made, given))) ?? breakGraph("builtin", name);
   };
 }
 
