@@ -59,6 +59,27 @@ Deno.test("M1: a function that stands for another has its name, length and prope
   }
 });
 
+Deno.test("M1: a bound function is compiled with its receiver and arguments, a proxy with its target", () => {
+  const scaler = (by: number) => ({
+    by,
+    scale(x: Tensor, offset = 0): Tensor {
+      return x.mul(this.by).add(offset);
+    },
+  });
+  const one = scaler(2), other = scaler(5), x = tensor([1, 3]);
+  const made = [one.scale.bind(one), one.scale.bind(other), one.scale.bind(one, x), new Proxy(one.scale, {})];
+  for (const [k, plain] of made.entries()) {
+    const compiled = compile(plain, { ...eager, fullgraph: true });
+    for (const by of [2, 7]) {
+      one.by = by;
+      const run = (f: typeof plain) => Reflect.apply(f, other, k === 2 ? [3] : [x, 3]).tolist();
+      assertEquals(run(compiled), run(plain), `${k}: ${by}`);
+    }
+    const { graphs, uncompiled } = compiler.status(compiled);
+    assertEquals([compiled.name, graphs, uncompiled], [plain.name, k % 2 === 0 ? 2 : 1, []], String(k));
+  }
+});
+
 Deno.test("M2: name is the function's name in messages, and for debugFunction", () => {
   const fn = (x: Tensor, s: string): Tensor => x.add(s.length);
   const named = compile(fn, { ...eager, name: "decode" });

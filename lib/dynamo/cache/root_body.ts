@@ -2,10 +2,12 @@
  * A function as the body of a unit. Invariant: only arguments that the function reads are inspected, so that no others
  * are guarded.
  */
+import type { AnyFunction } from "../../base/arguments.ts";
 import { apply } from "../../base/own_builtins.ts";
 import type { SourcePosition } from "../../graph/node.ts";
 import { liveRegisters } from "../bytecode/liveness.ts";
 import type { CodeObject } from "../bytecode/code.ts";
+import { loadedText } from "../frame/source_text.ts";
 import { infoOf, tracedInfo } from "../functions/functions.ts";
 import { argumentLabel, argumentSource, knownSource, THIS_SOURCE } from "../source.ts";
 import { positionOf } from "../trace/positions.ts";
@@ -18,12 +20,20 @@ import type { UnitBody } from "./unit.ts";
 /** The name of an anonymous function in messages. */
 export const ANONYMOUS = "<anonymous>";
 
+/** The text of bound functions and proxies, which have no code of their own. */
+const INDIRECT = "function () { [native code] }";
+
+/** Returns a function with code that does what another does: the function itself, or one that calls it. */
+function withCode(fn: AnyFunction): AnyFunction {
+  if (loadedText(fn) !== INDIRECT) return fn;
+  return function passOn(this: unknown, ...args: unknown[]): unknown {
+    return Reflect.apply(fn, this, args);
+  };
+}
+
 /** The body of a whole function with the rules of its frame. */
-export function rootBody(
-  fn: (...args: never[]) => unknown,
-  name: string,
-  rules: FrameRules = NO_RULES,
-): UnitBody {
+export function rootBody(given: AnyFunction, name: string, rules: FrameRules = NO_RULES): UnitBody {
+  const fn = withCode(given);
   let code: CodeObject | null = null, known: SourcePosition | null = null;
   const codeOfRoot = (): CodeObject | string => {
     if (code) return code;
@@ -48,9 +58,9 @@ export function rootBody(
     },
     place() {
       if (known) return known;
-      const found = codeOfRoot();
-      if (typeof found !== "string") return positionOf(found, -1);
-      const info = infoOf(fn);
+      let info = infoOf(given);
+      while (info.kind === "bound" && typeof info.target === "function") info = infoOf(info.target);
+      if (info.kind === "function") return positionOf(info.code, -1);
       return info.kind === "none" ? info.place : null;
     },
     begin(m, self, args) {
@@ -69,7 +79,7 @@ export function rootBody(
       frame.rules = rules;
       return [frame];
     },
-    runPlain: (self, args) => apply(fn, self, args),
+    runPlain: (self, args) => apply(given, self, args),
   };
 }
 
