@@ -48,6 +48,11 @@ Deno.test("flexAttention: scores and masks by position, shared heads, logarithms
     DynError,
     "but found enable_gqa; write enableGqa",
   );
+  assertThrows(
+    () => Reflect.apply(flexAttention, null, [q, k, v, { scoreMod: score }]),
+    DynError,
+    "Expected a function of scores, or null, before mask and options but found { scoreMod",
+  );
   out.sin().sum().backward();
   assertClose(
     out.detach().at(1, 1),

@@ -4,7 +4,7 @@
  * scores at once, with positions in shapes that broadcast to them, and map them element by element; compiled, they
  * run inside the attention kernels, which keep no scores in memory and skip what a causal mask hides.
  */
-import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
+import { checkFunction, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
@@ -150,6 +150,7 @@ export function flexAttention(
     options,
     OPTIONS,
   );
+  if (scoreMod !== null) checkFunction(scoreMod, "of scores, or null, before mask and options");
   if (returnLse && returnAux) throw new DynError("Expected returnLse or returnAux but found both");
   checkShapes([query, key, value], blockMask, enableGqa);
   const [batch = 1, heads = 1, rows = 1, features = 1] = query.shape, [, own = 1, keys = 1] = key.shape;
