@@ -99,7 +99,7 @@ const hasOptions = (d: OpDefinition): boolean =>
   namedParams(d).length > 0 || isCreation(d) || d.takesGenerator === true;
 const optionsGeneric = (d: OpDefinition): boolean => namedParams(d).some(([, p]) => usesTensor(p));
 const optionsName = (d: OpDefinition, tensor: string): string =>
-  `${capitalized(d.name)}Options${optionsGeneric(d) ? `<${tensor}>` : ""}`;
+  `${OPTIONS_NAMES.get(d) ?? ""}${optionsGeneric(d) ? `<${tensor}>` : ""}`;
 
 /** The arguments by name in compositions. */
 function innerOptionsName(definition: OpDefinition, tensor: string): string {
@@ -138,18 +138,46 @@ function optionsFields(definition: OpDefinition): string[] {
   return fields;
 }
 
-/** The interfaces of arguments by name; one that has several fields of an earlier one extends it. */
+/** The ops that take the same arguments by name. */
+const OPTIONS: readonly (readonly OpDefinition[])[] = [
+  ...Map.groupBy(ALL_OPS.filter(hasOptions), (definition) => optionsFields(definition).join("\n")).values(),
+];
+
+/** Names of interfaces: of one or two arguments that several ops share by these, of others by the first op. */
+const OPTIONS_NAMES: ReadonlyMap<OpDefinition, string> = new Map(
+  OPTIONS.flatMap((group, at) => {
+    const shared = sharedName(group);
+    const isTaken = OPTIONS.some((other, k) =>
+      shared === (sharedName(other) === null ? firstName(other) : k < at ? sharedName(other) : null)
+    );
+    return group.map((each) => [each, shared === null || isTaken ? firstName(group) : shared] as const);
+  }),
+);
+
+function firstName([first]: readonly OpDefinition[]): string {
+  return first ? `${capitalized(first.name)}Options` : "";
+}
+
+function sharedName([first, ...others]: readonly OpDefinition[]): string | null {
+  const fields = first && others.length > 0
+    ? optionsFields(first).flatMap((line) => /readonly (\w+)\?/.exec(line)?.[1] ?? [])
+    : [];
+  return fields.length === 1 || fields.length === 2 ? `${fields.map(capitalized).join("")}Options` : null;
+}
+
+/** The interfaces of arguments by name, one for all ops that have the same. */
 function optionsInterfaces(): string[] {
-  const firsts = new Map<string, OpDefinition>();
-  return ALL_OPS.filter(hasOptions).map((definition) => {
-    const fields = optionsFields(definition), text = fields.join("\n");
-    const first = firsts.get(text);
-    if (!first) firsts.set(text, definition);
-    const about = first ? `, those of ${first.name}` : "";
-    const base = first ? ` extends ${optionsName(first, "T")} {}` : ` {\n${text}\n}`;
-    return `/** Arguments of ${definition.name} by name${about}. */\nexport interface ${
-      optionsName(definition, "T")
-    }${base}\n`;
+  return OPTIONS.flatMap((group) => {
+    const [first, ...others] = group;
+    if (!first) return [];
+    const about = others.length > 0
+      ? ` and ${others.length} further ${others.length === 1 ? "op" : "ops"}`
+      : "";
+    return [
+      `/** Arguments of ${first.name}${about} by name. */\nexport interface ${optionsName(first, "T")} {\n${
+        optionsFields(first).join("\n")
+      }\n}\n`,
+    ];
   });
 }
 
@@ -476,8 +504,8 @@ const TYPE_MODULES = {
 /** Imports of the types that a text names outside its comments. */
 function typeImports(text: string): string[] {
   const words = new Set(text.replaceAll(/\/\*\*.*?\*\//gs, "").match(/\w+/g));
-  const options = ALL_OPS.filter(hasOptions).map((d) => `${capitalized(d.name)}Options`);
-  const used = ["Operand", "Results", ...options].filter((name) => words.has(name)).sort(byName);
+  const used = ["Operand", "Results", ...new Set(OPTIONS_NAMES.values())].filter((name) => words.has(name))
+    .sort(byName);
   return [
     ...[...Map.groupBy(Object.entries(TYPE_MODULES), ([, module]) => module)].flatMap(([module, types]) => {
       const named = types.flatMap(([name]) => words.has(name) ? name : []);

@@ -22,9 +22,9 @@ export type OpName = keyof OpApi<TensorLike>;
 
 /** Every op as a function of tensors of type T. Trailing arguments may be given by name. */
 export interface OpApi<T extends TensorLike> {
-  add(self: T, other: Operand<T>, options?: OperandNumbers<named.AddOptions, "alpha", T>): T;
-  sub(self: T, other: Operand<T>, options?: OperandNumbers<named.SubOptions, "alpha", T>): T;
-  rsub(self: T, other: Operand<T>, options?: OperandNumbers<named.RsubOptions, "alpha", T>): T;
+  add(self: T, other: Operand<T>, options?: OperandNumbers<named.AlphaOptions, "alpha", T>): T;
+  sub(self: T, other: Operand<T>, options?: OperandNumbers<named.AlphaOptions, "alpha", T>): T;
+  rsub(self: T, other: Operand<T>, options?: OperandNumbers<named.AlphaOptions, "alpha", T>): T;
   mul(self: T, other: Operand<T>): T;
   div(self: T, other: Operand<T>, options?: named.DivOptions): T;
   floorDivide(self: T, other: Operand<T>): T;
@@ -72,7 +72,7 @@ export interface OpApi<T extends TensorLike> {
   trunc(self: T): T;
   round(self: T, options?: named.RoundOptions): T;
   frac(self: T): T;
-  sigmoid(self: T, ...rest: Rest<named.SigmoidOptions, ["inplace"]>): T;
+  sigmoid(self: T, ...rest: Rest<named.InplaceOptions, ["inplace"]>): T;
   logit(self: T, ...rest: Rest<OperandNumbers<named.LogitOptions, "eps", T>, ["eps"]>): T;
   sqrt(self: T): T;
   rsqrt(self: T): T;
@@ -92,7 +92,7 @@ export interface OpApi<T extends TensorLike> {
   atan(self: T): T;
   sinh(self: T): T;
   cosh(self: T): T;
-  tanh(self: T, ...rest: Rest<named.TanhOptions, ["inplace"]>): T;
+  tanh(self: T, ...rest: Rest<named.InplaceOptions, ["inplace"]>): T;
   asinh(self: T): T;
   acosh(self: T): T;
   atanh(self: T): T;
@@ -117,9 +117,9 @@ export interface OpApi<T extends TensorLike> {
     >
   ): T;
   heaviside(self: T, other: Operand<T>): T;
-  relu(self: T, ...rest: Rest<named.ReluOptions, ["inplace"]>): T;
+  relu(self: T, ...rest: Rest<named.InplaceOptions, ["inplace"]>): T;
   thresholdBackward(grad: T, self: T, threshold: number | T): T;
-  relu6(self: T, ...rest: Rest<named.Relu6Options, ["inplace"]>): T;
+  relu6(self: T, ...rest: Rest<named.InplaceOptions, ["inplace"]>): T;
   hardtanh(
     self: T,
     ...rest: Rest<
@@ -135,26 +135,23 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     threshold: number | T,
     value: number | T,
-    ...rest: Rest<named.ThresholdOptions, ["inplace"]>
+    ...rest: Rest<named.InplaceOptions, ["inplace"]>
   ): T;
-  threshold(
-    self: T,
-    named: { readonly threshold: number; readonly value: number } & named.ThresholdOptions,
-  ): T;
+  threshold(self: T, named: { readonly threshold: number; readonly value: number } & named.InplaceOptions): T;
   prelu(self: T, weight: T): T;
-  hardsigmoid(self: T, ...rest: Rest<named.HardsigmoidOptions, ["inplace"]>): T;
-  hardswish(self: T, ...rest: Rest<named.HardswishOptions, ["inplace"]>): T;
-  softshrink(self: T, ...rest: Rest<OperandNumbers<named.SoftshrinkOptions, "lambd", T>, ["lambd"]>): T;
-  hardshrink(self: T, ...rest: Rest<OperandNumbers<named.HardshrinkOptions, "lambd", T>, ["lambd"]>): T;
+  hardsigmoid(self: T, ...rest: Rest<named.InplaceOptions, ["inplace"]>): T;
+  hardswish(self: T, ...rest: Rest<named.InplaceOptions, ["inplace"]>): T;
+  softshrink(self: T, ...rest: Rest<OperandNumbers<named.LambdOptions, "lambd", T>, ["lambd"]>): T;
+  hardshrink(self: T, ...rest: Rest<OperandNumbers<named.LambdOptions, "lambd", T>, ["lambd"]>): T;
   sum(self: T, ...rest: Rest<named.SumOptions, ["dim", "keepdim"]>): T;
-  mean(self: T, ...rest: Rest<named.MeanOptions, ["dim", "keepdim"]>): T;
+  mean(self: T, ...rest: Rest<named.SumOptions, ["dim", "keepdim"]>): T;
   prod(self: T, ...rest: Rest<named.ProdOptions, ["dim", "keepdim"]>): T;
-  amax(self: T, ...rest: Rest<named.AmaxOptions, ["dim", "keepdim"]>): T;
-  amin(self: T, ...rest: Rest<named.AminOptions, ["dim", "keepdim"]>): T;
+  amax(self: T, ...rest: Rest<named.DimKeepdimOptions, ["dim", "keepdim"]>): T;
+  amin(self: T, ...rest: Rest<named.DimKeepdimOptions, ["dim", "keepdim"]>): T;
   argmax(self: T, ...rest: Rest<named.ArgmaxOptions, ["dim", "keepdim"]>): T;
-  argmin(self: T, ...rest: Rest<named.ArgminOptions, ["dim", "keepdim"]>): T;
-  any(self: T, ...rest: Rest<named.AnyOptions, ["dim", "keepdim"]>): T;
-  all(self: T, ...rest: Rest<named.AllOptions, ["dim", "keepdim"]>): T;
+  argmin(self: T, ...rest: Rest<named.ArgmaxOptions, ["dim", "keepdim"]>): T;
+  any(self: T, ...rest: Rest<named.DimKeepdimOptions, ["dim", "keepdim"]>): T;
+  all(self: T, ...rest: Rest<named.DimKeepdimOptions, ["dim", "keepdim"]>): T;
   max(self: T, other: T): T;
   max(
     self: T,
@@ -167,40 +164,35 @@ export interface OpApi<T extends TensorLike> {
   min(
     self: T,
     dim: number,
-    ...rest: Rest<named.MinOptions<T>, ["keepdim"]>
+    ...rest: Rest<named.MaxOptions<T>, ["keepdim"]>
   ): Results<T, ["values", "indices"]>;
-  min(self: T, options: named.MinOptions<T> & { readonly dim: number }): Results<T, ["values", "indices"]>;
-  min(self: T, dim?: null | named.MinOptions<T>, keepdim?: boolean): T;
-  countNonzero(self: T, ...rest: Rest<named.CountNonzeroOptions, ["dim"]>): T;
-  nansum(self: T, ...rest: Rest<named.NansumOptions, ["dim", "keepdim"]>): T;
-  nanmean(self: T, ...rest: Rest<named.NanmeanOptions, ["dim", "keepdim"]>): T;
+  min(self: T, options: named.MaxOptions<T> & { readonly dim: number }): Results<T, ["values", "indices"]>;
+  min(self: T, dim?: null | named.MaxOptions<T>, keepdim?: boolean): T;
+  countNonzero(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
+  nansum(self: T, ...rest: Rest<named.SumOptions, ["dim", "keepdim"]>): T;
+  nanmean(self: T, ...rest: Rest<named.SumOptions, ["dim", "keepdim"]>): T;
   zeros(size: readonly Dim[], options?: named.ZerosOptions): T;
   zeros(...size: (Dim | named.ZerosOptions)[]): T;
-  ones(size: readonly Dim[], options?: named.OnesOptions): T;
-  ones(...size: (Dim | named.OnesOptions)[]): T;
-  empty(size: readonly Dim[], options?: named.EmptyOptions): T;
-  empty(...size: (Dim | named.EmptyOptions)[]): T;
-  zerosLike(self: T, options?: named.ZerosLikeOptions): T;
-  onesLike(self: T, options?: named.OnesLikeOptions): T;
-  emptyLike(self: T, options?: named.EmptyLikeOptions): T;
-  newZeros(self: T, size: readonly Dim[], options?: named.NewZerosOptions): T;
-  newZeros(self: T, ...size: (Dim | named.NewZerosOptions)[]): T;
-  newOnes(self: T, size: readonly Dim[], options?: named.NewOnesOptions): T;
-  newOnes(self: T, ...size: (Dim | named.NewOnesOptions)[]): T;
-  newEmpty(self: T, size: readonly Dim[], options?: named.NewEmptyOptions): T;
-  newEmpty(self: T, ...size: (Dim | named.NewEmptyOptions)[]): T;
-  full(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: named.FullOptions): T;
-  fullLike(self: T, fillValue: Scalar | Dim | Complex, options?: named.FullLikeOptions): T;
-  newFull(
-    self: T,
-    size: readonly Dim[],
-    fillValue: Scalar | Dim | Complex,
-    options?: named.NewFullOptions,
-  ): T;
+  ones(size: readonly Dim[], options?: named.ZerosOptions): T;
+  ones(...size: (Dim | named.ZerosOptions)[]): T;
+  empty(size: readonly Dim[], options?: named.ZerosOptions): T;
+  empty(...size: (Dim | named.ZerosOptions)[]): T;
+  zerosLike(self: T, options?: named.ZerosOptions): T;
+  onesLike(self: T, options?: named.ZerosOptions): T;
+  emptyLike(self: T, options?: named.ZerosOptions): T;
+  newZeros(self: T, size: readonly Dim[], options?: named.ZerosOptions): T;
+  newZeros(self: T, ...size: (Dim | named.ZerosOptions)[]): T;
+  newOnes(self: T, size: readonly Dim[], options?: named.ZerosOptions): T;
+  newOnes(self: T, ...size: (Dim | named.ZerosOptions)[]): T;
+  newEmpty(self: T, size: readonly Dim[], options?: named.ZerosOptions): T;
+  newEmpty(self: T, ...size: (Dim | named.ZerosOptions)[]): T;
+  full(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: named.ZerosOptions): T;
+  fullLike(self: T, fillValue: Scalar | Dim | Complex, options?: named.ZerosOptions): T;
+  newFull(self: T, size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: named.ZerosOptions): T;
   fill(self: T, value: Operand<T>): T;
   zero(self: T): T;
   arange(start: Scalar | Dim, ...rest: Rest<named.ArangeOptions, ["end", "step"]>): T;
-  linspace(start: Scalar | Dim, end: Scalar | Dim, steps: Dim, options?: named.LinspaceOptions): T;
+  linspace(start: Scalar | Dim, end: Scalar | Dim, steps: Dim, options?: named.ZerosOptions): T;
   logspace(
     start: Scalar | Dim,
     end: Scalar | Dim,
@@ -208,7 +200,7 @@ export interface OpApi<T extends TensorLike> {
     ...rest: Rest<named.LogspaceOptions, ["base"]>
   ): T;
   eye(n: Dim, ...rest: Rest<named.EyeOptions, ["m"]>): T;
-  scalarTensor(s: Scalar | Dim, options?: named.ScalarTensorOptions): T;
+  scalarTensor(s: Scalar | Dim, options?: named.ZerosOptions): T;
   convert(self: T, dtype: DType): T;
   to(self: T, dtype: DType): T;
   float(self: T): T;
@@ -230,12 +222,12 @@ export interface OpApi<T extends TensorLike> {
   contiguous(self: T): T;
   permute(self: T, dims: readonly number[]): T;
   permute(self: T, ...dims: number[]): T;
-  squeeze(self: T, ...rest: Rest<named.SqueezeOptions, ["dim"]>): T;
-  squeeze(self: T, ...dim: (number | named.SqueezeOptions)[]): T;
+  squeeze(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
+  squeeze(self: T, ...dim: (number | named.DimOptions)[]): T;
   unsqueeze(self: T, dim: number): T;
   unsqueeze(self: T, named: { readonly dim: number }): T;
-  expand(self: T, size: readonly Dim[], options?: named.ExpandOptions): T;
-  expand(self: T, ...size: (Dim | named.ExpandOptions)[]): T;
+  expand(self: T, size: readonly Dim[], options?: named.ImplicitOptions): T;
+  expand(self: T, ...size: (Dim | named.ImplicitOptions)[]): T;
   select(self: T, dim: number, index: Dim): T;
   select(self: T, named: { readonly dim: number; readonly index: Dim }): T;
   slice(self: T, ...rest: Rest<named.SliceOptions, ["dim", "start", "end", "step"]>): T;
@@ -248,30 +240,30 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     size: readonly Dim[],
     stride: readonly Dim[],
-    ...rest: Rest<named.AsStridedOptions, ["storageOffset"]>
+    ...rest: Rest<named.StorageOffsetOptions, ["storageOffset"]>
   ): T;
   asStrided(
     self: T,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & named.AsStridedOptions,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & named.StorageOffsetOptions,
   ): T;
   aliasCopy(self: T): T;
   asStridedCopy(
     self: T,
     size: readonly Dim[],
     stride: readonly Dim[],
-    ...rest: Rest<named.AsStridedCopyOptions, ["storageOffset"]>
+    ...rest: Rest<named.StorageOffsetOptions, ["storageOffset"]>
   ): T;
   asStridedCopy(
     self: T,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & named.AsStridedCopyOptions,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & named.StorageOffsetOptions,
   ): T;
-  diagonalCopy(self: T, ...rest: Rest<named.DiagonalCopyOptions, ["offset", "dim1", "dim2"]>): T;
-  expandCopy(self: T, size: readonly Dim[], options?: named.ExpandCopyOptions): T;
-  expandCopy(self: T, ...size: (Dim | named.ExpandCopyOptions)[]): T;
+  diagonalCopy(self: T, ...rest: Rest<named.DiagonalOptions, ["offset", "dim1", "dim2"]>): T;
+  expandCopy(self: T, size: readonly Dim[], options?: named.ImplicitOptions): T;
+  expandCopy(self: T, ...size: (Dim | named.ImplicitOptions)[]): T;
   permuteCopy(self: T, dims: readonly number[]): T;
   permuteCopy(self: T, ...dims: number[]): T;
-  squeezeCopy(self: T, ...rest: Rest<named.SqueezeCopyOptions, ["dim"]>): T;
-  squeezeCopy(self: T, ...dim: (number | named.SqueezeCopyOptions)[]): T;
+  squeezeCopy(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
+  squeezeCopy(self: T, ...dim: (number | named.DimOptions)[]): T;
   unfoldCopy(self: T, dimension: number, size: number, step: number): T;
   unfoldCopy(self: T, named: { readonly dimension: number; readonly size: number; readonly step: number }): T;
   unsqueezeCopy(self: T, dim: number): T;
@@ -292,23 +284,22 @@ export interface OpApi<T extends TensorLike> {
   tCopy(self: T): T;
   transposeCopy(self: T, dim0: number, dim1: number): T;
   transposeCopy(self: T, named: { readonly dim0: number; readonly dim1: number }): T;
-  unbindCopy(self: T, ...rest: Rest<named.UnbindCopyOptions, ["dim"]>): T[];
+  unbindCopy(self: T, ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>): T[];
   unsafeSplit(
     self: T,
     splitSize: Dim | readonly Dim[],
-    ...rest: Rest<named.UnsafeSplitOptions, ["dim"]>
+    ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>
   ): T[];
-  unsafeSplit(self: T, named: { readonly splitSize: Dim | readonly Dim[] } & named.UnsafeSplitOptions): T[];
-  unsafeChunk(self: T, chunks: number, ...rest: Rest<named.UnsafeChunkOptions, ["dim"]>): T[];
-  unsafeChunk(self: T, named: { readonly chunks: number } & named.UnsafeChunkOptions): T[];
+  unsafeSplit(
+    self: T,
+    named: { readonly splitSize: Dim | readonly Dim[] } & named.SplitWithSizesCopyOptions,
+  ): T[];
+  unsafeChunk(self: T, chunks: number, ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>): T[];
+  unsafeChunk(self: T, named: { readonly chunks: number } & named.SplitWithSizesCopyOptions): T[];
   selectScatter(self: T, src: T, dim: number, index: Dim): T;
   selectScatter(self: T, src: T, named: { readonly dim: number; readonly index: Dim }): T;
-  sliceScatter(self: T, src: T, ...rest: Rest<named.SliceScatterOptions, ["dim", "start", "end", "step"]>): T;
-  diagonalScatter(
-    self: T,
-    src: T,
-    ...rest: Rest<named.DiagonalScatterOptions, ["offset", "dim1", "dim2"]>
-  ): T;
+  sliceScatter(self: T, src: T, ...rest: Rest<named.SliceOptions, ["dim", "start", "end", "step"]>): T;
+  diagonalScatter(self: T, src: T, ...rest: Rest<named.DiagonalOptions, ["offset", "dim1", "dim2"]>): T;
   diagEmbed(self: T, ...rest: Rest<named.DiagEmbedOptions, ["offset", "dim1", "dim2"]>): T;
   unfoldBackward(grad: T, inputSizes: readonly Dim[], dim: number, size: number, step: number): T;
   asStridedBackward(
@@ -316,32 +307,32 @@ export interface OpApi<T extends TensorLike> {
     inputSizes: readonly Dim[],
     size: readonly Dim[],
     stride: readonly Dim[],
-    ...rest: Rest<named.AsStridedBackwardOptions, ["storageOffset"]>
+    ...rest: Rest<named.StorageOffsetOptions, ["storageOffset"]>
   ): T;
   readStrided(
     self: T,
     size: readonly Dim[],
     stride: readonly Dim[],
-    ...rest: Rest<named.ReadStridedOptions, ["storageOffset"]>
+    ...rest: Rest<named.StorageOffsetOptions, ["storageOffset"]>
   ): T;
   writeStrided(
     self: T,
     src: T,
     size: readonly Dim[],
     stride: readonly Dim[],
-    ...rest: Rest<named.WriteStridedOptions, ["storageOffset"]>
+    ...rest: Rest<named.StorageOffsetOptions, ["storageOffset"]>
   ): T;
   asStridedScatter(
     self: T,
     src: T,
     size: readonly Dim[],
     stride: readonly Dim[],
-    ...rest: Rest<named.AsStridedScatterOptions, ["storageOffset"]>
+    ...rest: Rest<named.StorageOffsetOptions, ["storageOffset"]>
   ): T;
   asStridedScatter(
     self: T,
     src: T,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & named.AsStridedScatterOptions,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & named.StorageOffsetOptions,
   ): T;
   transpose(self: T, dim0: number, dim1: number): T;
   transpose(self: T, named: { readonly dim0: number; readonly dim1: number }): T;
@@ -362,25 +353,39 @@ export interface OpApi<T extends TensorLike> {
   broadcastTo(self: T, named: { readonly size: readonly Dim[] }): T;
   narrow(self: T, dim: number, start: Dim, length: Dim): T;
   narrow(self: T, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
-  split(self: T, splitSize: Dim | readonly Dim[], ...rest: Rest<named.SplitOptions, ["dim"]>): T[];
-  split(self: T, named: { readonly splitSize: Dim | readonly Dim[] } & named.SplitOptions): T[];
+  split(
+    self: T,
+    splitSize: Dim | readonly Dim[],
+    ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>
+  ): T[];
+  split(self: T, named: { readonly splitSize: Dim | readonly Dim[] } & named.SplitWithSizesCopyOptions): T[];
   splitWithSizes(
     self: T,
     splitSizes: readonly Dim[],
-    ...rest: Rest<named.SplitWithSizesOptions, ["dim"]>
+    ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>
   ): T[];
-  splitWithSizes(self: T, named: { readonly splitSizes: readonly Dim[] } & named.SplitWithSizesOptions): T[];
-  chunk(self: T, chunks: number, ...rest: Rest<named.ChunkOptions, ["dim"]>): T[];
-  chunk(self: T, named: { readonly chunks: number } & named.ChunkOptions): T[];
-  tensorSplit(self: T, indicesOrSections: IntOrInts, ...rest: Rest<named.TensorSplitOptions, ["dim"]>): T[];
-  tensorSplit(self: T, named: { readonly indicesOrSections: IntOrInts } & named.TensorSplitOptions): T[];
+  splitWithSizes(
+    self: T,
+    named: { readonly splitSizes: readonly Dim[] } & named.SplitWithSizesCopyOptions,
+  ): T[];
+  chunk(self: T, chunks: number, ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>): T[];
+  chunk(self: T, named: { readonly chunks: number } & named.SplitWithSizesCopyOptions): T[];
+  tensorSplit(
+    self: T,
+    indicesOrSections: IntOrInts,
+    ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>
+  ): T[];
+  tensorSplit(
+    self: T,
+    named: { readonly indicesOrSections: IntOrInts } & named.SplitWithSizesCopyOptions,
+  ): T[];
   hsplit(self: T, indicesOrSections: IntOrInts): T[];
   hsplit(self: T, named: { readonly indicesOrSections: IntOrInts }): T[];
   vsplit(self: T, indicesOrSections: IntOrInts): T[];
   vsplit(self: T, named: { readonly indicesOrSections: IntOrInts }): T[];
   dsplit(self: T, indicesOrSections: IntOrInts): T[];
   dsplit(self: T, named: { readonly indicesOrSections: IntOrInts }): T[];
-  unbind(self: T, ...rest: Rest<named.UnbindOptions, ["dim"]>): T[];
+  unbind(self: T, ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>): T[];
   gather(self: T, dim: number, index: T, options?: named.GatherOptions): T;
   gather(self: T, named: { readonly dim: number; readonly index: T } & named.GatherOptions): T;
   scatter(self: T, dim: number, index: T, ...rest: Rest<named.ScatterOptions<T>, ["src", "value"]>): T;
@@ -389,7 +394,7 @@ export interface OpApi<T extends TensorLike> {
   scatterAdd(self: T, dim: number, index: T, src: T): T;
   scatterAdd(self: T, named: { readonly dim: number; readonly index: T; readonly src: T }): T;
   take(self: T, index: T): T;
-  put(self: T, index: T, source: T, ...rest: Rest<named.PutOptions, ["accumulate"]>): T;
+  put(self: T, index: T, source: T, ...rest: Rest<named.AccumulateOptions, ["accumulate"]>): T;
   takeAlongDim(self: T, indices: T, ...rest: Rest<named.TakeAlongDimOptions, ["dim"]>): T;
   indexSelect(self: T, dim: number, index: T): T;
   indexSelect(self: T, named: { readonly dim: number; readonly index: T }): T;
@@ -398,11 +403,11 @@ export interface OpApi<T extends TensorLike> {
     dim: number,
     index: T,
     source: T,
-    options?: OperandNumbers<named.IndexAddOptions, "alpha", T>,
+    options?: OperandNumbers<named.AlphaOptions, "alpha", T>,
   ): T;
   indexAdd(
     self: T,
-    named: { readonly dim: number; readonly index: T; readonly source: T } & named.IndexAddOptions,
+    named: { readonly dim: number; readonly index: T; readonly source: T } & named.AlphaOptions,
   ): T;
   indexCopy(self: T, dim: number, index: T, source: T): T;
   indexCopy(self: T, named: { readonly dim: number; readonly index: T; readonly source: T }): T;
@@ -414,13 +419,13 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     indices: readonly (T | null)[],
     values: T,
-    ...rest: Rest<named.IndexPutOptions, ["accumulate"]>
+    ...rest: Rest<named.AccumulateOptions, ["accumulate"]>
   ): T;
   putIndices(
     self: T,
     indices: readonly (T | null)[],
     values: T,
-    ...rest: Rest<named.PutIndicesOptions, ["accumulate"]>
+    ...rest: Rest<named.AccumulateOptions, ["accumulate"]>
   ): T;
   maskedSelect(self: T, mask: T): T;
   maskedScatter(self: T, mask: T, source: T): T;
@@ -438,14 +443,14 @@ export interface OpApi<T extends TensorLike> {
   repeatInterleave(self: T, ...rest: Rest<named.RepeatInterleaveOptions<T>, ["repeats", "dim"]>): T;
   rot90(self: T, ...rest: Rest<named.Rot90Options, ["k", "dims"]>): T;
   tril(self: T, ...rest: Rest<named.TrilOptions, ["diagonal"]>): T;
-  triu(self: T, ...rest: Rest<named.TriuOptions, ["diagonal"]>): T;
+  triu(self: T, ...rest: Rest<named.TrilOptions, ["diagonal"]>): T;
   diag(self: T, ...rest: Rest<named.DiagOptions, ["diagonal"]>): T;
-  cat(tensors: readonly T[], ...rest: Rest<named.CatOptions, ["dim"]>): T;
-  stack(tensors: readonly T[], ...rest: Rest<named.StackOptions, ["dim"]>): T;
-  cumsum(self: T, dim: number, options?: named.CumsumOptions): T;
-  cumsum(self: T, named: { readonly dim: number } & named.CumsumOptions): T;
-  cumprod(self: T, dim: number, options?: named.CumprodOptions): T;
-  cumprod(self: T, named: { readonly dim: number } & named.CumprodOptions): T;
+  cat(tensors: readonly T[], ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>): T;
+  stack(tensors: readonly T[], ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>): T;
+  cumsum(self: T, dim: number, options?: named.DtypeOptions): T;
+  cumsum(self: T, named: { readonly dim: number } & named.DtypeOptions): T;
+  cumprod(self: T, dim: number, options?: named.DtypeOptions): T;
+  cumprod(self: T, named: { readonly dim: number } & named.DtypeOptions): T;
   logcumsumexp(self: T, dim: number): T;
   logcumsumexp(self: T, named: { readonly dim: number }): T;
   runningMax(self: T, dim: number): T;
@@ -462,8 +467,8 @@ export interface OpApi<T extends TensorLike> {
   logaddexp(self: T, other: Operand<T>): T;
   logaddexp2(self: T, other: Operand<T>): T;
   lerp(self: T, end: T, weight: Operand<T>): T;
-  addcmul(self: T, tensor1: T, tensor2: T, options?: OperandNumbers<named.AddcmulOptions, "value", T>): T;
-  addcdiv(self: T, tensor1: T, tensor2: T, options?: OperandNumbers<named.AddcdivOptions, "value", T>): T;
+  addcmul(self: T, tensor1: T, tensor2: T, options?: OperandNumbers<named.ValueOptions, "value", T>): T;
+  addcdiv(self: T, tensor1: T, tensor2: T, options?: OperandNumbers<named.ValueOptions, "value", T>): T;
   ldexp(self: T, other: T): T;
   nonzero(self: T, options: named.NonzeroOptions & { readonly asTuple: true }): Results<T, ["indices"]>;
   nonzero(self: T, options?: named.NonzeroOptions): T;
@@ -603,7 +608,7 @@ export interface OpApi<T extends TensorLike> {
     index: T,
     src: T,
     reduce: "sum" | "prod" | "mean" | "amax" | "amin",
-    options?: named.ScatterReduceOptions,
+    options?: named.IncludeSelfOptions,
   ): T;
   scatterReduce(
     self: T,
@@ -612,7 +617,7 @@ export interface OpApi<T extends TensorLike> {
       readonly index: T;
       readonly src: T;
       readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
-    } & named.ScatterReduceOptions,
+    } & named.IncludeSelfOptions,
   ): T;
   scatterExtreme(
     self: T,
@@ -628,7 +633,7 @@ export interface OpApi<T extends TensorLike> {
     index: T,
     source: T,
     reduce: "prod" | "mean" | "amax" | "amin",
-    options?: named.IndexReduceOptions,
+    options?: named.IncludeSelfOptions,
   ): T;
   indexReduce(
     self: T,
@@ -637,7 +642,7 @@ export interface OpApi<T extends TensorLike> {
       readonly index: T;
       readonly source: T;
       readonly reduce: "prod" | "mean" | "amax" | "amin";
-    } & named.IndexReduceOptions,
+    } & named.IncludeSelfOptions,
   ): T;
   sortLast(self: T, descending: boolean): Results<T, ["values", "indices"]>;
   firstOfSorted(self: T, count: Dim, descending: boolean): Results<T, ["values", "indices"]>;
@@ -663,22 +668,22 @@ export interface OpApi<T extends TensorLike> {
   median(
     self: T,
     dim: number,
-    ...rest: Rest<named.MedianOptions, ["keepdim"]>
+    ...rest: Rest<named.ArgmaxOptions, ["keepdim"]>
   ): Results<T, ["values", "indices"]>;
-  median(self: T, options: named.MedianOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
-  median(self: T, dim?: null | named.MedianOptions, keepdim?: boolean): T;
+  median(self: T, options: named.ArgmaxOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
+  median(self: T, dim?: null | named.ArgmaxOptions, keepdim?: boolean): T;
   nanmedian(
     self: T,
     dim: number,
-    ...rest: Rest<named.NanmedianOptions, ["keepdim"]>
+    ...rest: Rest<named.ArgmaxOptions, ["keepdim"]>
   ): Results<T, ["values", "indices"]>;
   nanmedian(
     self: T,
-    options: named.NanmedianOptions & { readonly dim: number },
+    options: named.ArgmaxOptions & { readonly dim: number },
   ): Results<T, ["values", "indices"]>;
-  nanmedian(self: T, dim?: null | named.NanmedianOptions, keepdim?: boolean): T;
+  nanmedian(self: T, dim?: null | named.ArgmaxOptions, keepdim?: boolean): T;
   quantile(self: T, q: Operand<T>, ...rest: Rest<named.QuantileOptions, ["dim", "keepdim"]>): T;
-  nanquantile(self: T, q: Operand<T>, ...rest: Rest<named.NanquantileOptions, ["dim", "keepdim"]>): T;
+  nanquantile(self: T, q: Operand<T>, ...rest: Rest<named.QuantileOptions, ["dim", "keepdim"]>): T;
   searchsorted(sortedSequence: T, self: Operand<T>, options?: named.SearchsortedOptions<T>): T;
   countBefore(sequence: T, values: T, right: boolean, int32: boolean): T;
   bucketize(self: Operand<T>, boundaries: T, options?: named.BucketizeOptions): T;
@@ -716,8 +721,8 @@ export interface OpApi<T extends TensorLike> {
   igamma(self: T, other: T): T;
   igammac(self: T, other: T): T;
   gelu(self: T, ...rest: Rest<named.GeluOptions, ["approximate"]>): T;
-  silu(self: T, ...rest: Rest<named.SiluOptions, ["inplace"]>): T;
-  mish(self: T, ...rest: Rest<named.MishOptions, ["inplace"]>): T;
+  silu(self: T, ...rest: Rest<named.InplaceOptions, ["inplace"]>): T;
+  mish(self: T, ...rest: Rest<named.InplaceOptions, ["inplace"]>): T;
   softplus(
     self: T,
     ...rest: Rest<OperandNumbers<named.SoftplusOptions, "beta" | "threshold", T>, ["beta", "threshold"]>
@@ -726,9 +731,12 @@ export interface OpApi<T extends TensorLike> {
   softsign(self: T): T;
   tanhshrink(self: T): T;
   eluLinear(self: T, alpha: number | T, scale: number, rate: number | T): T;
-  elu(self: T, ...rest: Rest<OperandNumbers<named.EluOptions, "alpha", T>, ["alpha", "inplace"]>): T;
-  celu(self: T, ...rest: Rest<OperandNumbers<named.CeluOptions, "alpha", T>, ["alpha", "inplace"]>): T;
-  selu(self: T, ...rest: Rest<named.SeluOptions, ["inplace"]>): T;
+  elu(self: T, ...rest: Rest<OperandNumbers<named.AlphaInplaceOptions, "alpha", T>, ["alpha", "inplace"]>): T;
+  celu(
+    self: T,
+    ...rest: Rest<OperandNumbers<named.AlphaInplaceOptions, "alpha", T>, ["alpha", "inplace"]>
+  ): T;
+  selu(self: T, ...rest: Rest<named.InplaceOptions, ["inplace"]>): T;
   glu(self: T, ...rest: Rest<named.GluOptions, ["dim"]>): T;
   maxPool2dWithIndicesBackward(
     gradOutput: T,
@@ -808,12 +816,12 @@ export interface OpApi<T extends TensorLike> {
     dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
-    options?: named.MaxPool2dOptions,
+    options?: named.MaxPool1dOptions,
   ): Results<T, ["values", "indices"]>;
   maxPool2d(
     self: T,
     kernelSize: IntOrInts,
-    options: named.MaxPool2dOptions & { readonly returnIndices: true },
+    options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool2d(
     self: T,
@@ -822,7 +830,7 @@ export interface OpApi<T extends TensorLike> {
     padding: IntOrInts | undefined,
     dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
-    options: named.MaxPool2dOptions & { readonly returnIndices: true },
+    options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool2d(
     self: T,
@@ -831,9 +839,9 @@ export interface OpApi<T extends TensorLike> {
     padding?: IntOrInts,
     dilation?: IntOrInts,
     ceilMode?: boolean,
-    returnIndices?: false | named.MaxPool2dOptions,
+    returnIndices?: false | named.MaxPool1dOptions,
   ): T;
-  maxPool2d(self: T, named: { readonly kernelSize: IntOrInts } & named.MaxPool2dOptions): T;
+  maxPool2d(self: T, named: { readonly kernelSize: IntOrInts } & named.MaxPool1dOptions): T;
   maxPool3d(
     self: T,
     kernelSize: IntOrInts,
@@ -842,12 +850,12 @@ export interface OpApi<T extends TensorLike> {
     dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
-    options?: named.MaxPool3dOptions,
+    options?: named.MaxPool1dOptions,
   ): Results<T, ["values", "indices"]>;
   maxPool3d(
     self: T,
     kernelSize: IntOrInts,
-    options: named.MaxPool3dOptions & { readonly returnIndices: true },
+    options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool3d(
     self: T,
@@ -856,7 +864,7 @@ export interface OpApi<T extends TensorLike> {
     padding: IntOrInts | undefined,
     dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
-    options: named.MaxPool3dOptions & { readonly returnIndices: true },
+    options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool3d(
     self: T,
@@ -865,9 +873,9 @@ export interface OpApi<T extends TensorLike> {
     padding?: IntOrInts,
     dilation?: IntOrInts,
     ceilMode?: boolean,
-    returnIndices?: false | named.MaxPool3dOptions,
+    returnIndices?: false | named.MaxPool1dOptions,
   ): T;
-  maxPool3d(self: T, named: { readonly kernelSize: IntOrInts } & named.MaxPool3dOptions): T;
+  maxPool3d(self: T, named: { readonly kernelSize: IntOrInts } & named.MaxPool1dOptions): T;
   windowSum(
     self: T,
     kernel: readonly number[],
@@ -904,49 +912,49 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     kernelSize: IntOrInts,
     ...rest: Rest<
-      named.AvgPool2dOptions,
+      named.AvgPool1dOptions,
       ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"]
     >
   ): T;
-  avgPool2d(self: T, named: { readonly kernelSize: IntOrInts } & named.AvgPool2dOptions): T;
+  avgPool2d(self: T, named: { readonly kernelSize: IntOrInts } & named.AvgPool1dOptions): T;
   avgPool3d(
     self: T,
     kernelSize: IntOrInts,
     ...rest: Rest<
-      named.AvgPool3dOptions,
+      named.AvgPool1dOptions,
       ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"]
     >
   ): T;
-  avgPool3d(self: T, named: { readonly kernelSize: IntOrInts } & named.AvgPool3dOptions): T;
+  avgPool3d(self: T, named: { readonly kernelSize: IntOrInts } & named.AvgPool1dOptions): T;
   lpPool1d(
     self: T,
     normType: number,
     kernelSize: IntOrInts,
-    ...rest: Rest<named.LpPool1dOptions, ["stride", "ceilMode"]>
+    ...rest: Rest<named.StrideCeilModeOptions, ["stride", "ceilMode"]>
   ): T;
   lpPool1d(
     self: T,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.LpPool1dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.StrideCeilModeOptions,
   ): T;
   lpPool2d(
     self: T,
     normType: number,
     kernelSize: IntOrInts,
-    ...rest: Rest<named.LpPool2dOptions, ["stride", "ceilMode"]>
+    ...rest: Rest<named.StrideCeilModeOptions, ["stride", "ceilMode"]>
   ): T;
   lpPool2d(
     self: T,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.LpPool2dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.StrideCeilModeOptions,
   ): T;
   lpPool3d(
     self: T,
     normType: number,
     kernelSize: IntOrInts,
-    ...rest: Rest<named.LpPool3dOptions, ["stride", "ceilMode"]>
+    ...rest: Rest<named.StrideCeilModeOptions, ["stride", "ceilMode"]>
   ): T;
   lpPool3d(
     self: T,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.LpPool3dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.StrideCeilModeOptions,
   ): T;
   fractionalMaxPool2d(
     self: T,
@@ -986,31 +994,31 @@ export interface OpApi<T extends TensorLike> {
     outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     returnIndices: true,
-    ...rest: Rest<named.FractionalMaxPool3dOptions<T>, ["randomSamples"]>
+    ...rest: Rest<named.FractionalMaxPool2dOptions<T>, ["randomSamples"]>
   ): Results<T, ["values", "indices"]>;
   fractionalMaxPool3d(
     self: T,
     kernelSize: IntOrInts,
-    options: named.FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
+    options: named.FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   fractionalMaxPool3d(
     self: T,
     kernelSize: IntOrInts,
     outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
-    options: named.FractionalMaxPool3dOptions<T> & { readonly returnIndices: true },
+    options: named.FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   fractionalMaxPool3d(
     self: T,
     kernelSize: IntOrInts,
     outputSize?: IntOrInts | null,
     outputRatio?: number | readonly number[] | null,
-    returnIndices?: false | named.FractionalMaxPool3dOptions<T>,
+    returnIndices?: false | named.FractionalMaxPool2dOptions<T>,
     randomSamples?: T | null,
   ): T;
   fractionalMaxPool3d(
     self: T,
-    named: { readonly kernelSize: IntOrInts } & named.FractionalMaxPool3dOptions<T>,
+    named: { readonly kernelSize: IntOrInts } & named.FractionalMaxPool2dOptions<T>,
   ): T;
   cauchy(
     self: T,
@@ -1025,13 +1033,13 @@ export interface OpApi<T extends TensorLike> {
   fillDiagonal(self: T, fillValue: Scalar | Dim | T, ...rest: Rest<named.FillDiagonalOptions, ["wrap"]>): T;
   rand(size: readonly Dim[], options?: named.RandOptions): T;
   rand(...size: (Dim | named.RandOptions)[]): T;
-  randn(size: readonly Dim[], options?: named.RandnOptions): T;
-  randn(...size: (Dim | named.RandnOptions)[]): T;
-  randLike(self: T, options?: named.RandLikeOptions): T;
-  randnLike(self: T, options?: named.RandnLikeOptions): T;
+  randn(size: readonly Dim[], options?: named.RandOptions): T;
+  randn(...size: (Dim | named.RandOptions)[]): T;
+  randLike(self: T, options?: named.RandOptions): T;
+  randnLike(self: T, options?: named.RandOptions): T;
   randint(low: Dim, ...rest: Rest<named.RandintOptions, ["high", "size"]>): T;
   randintLike(self: T, low: Dim, ...rest: Rest<named.RandintLikeOptions, ["high"]>): T;
-  randperm(n: Dim, options?: named.RandpermOptions): T;
+  randperm(n: Dim, options?: named.RandOptions): T;
   bernoulli(self: T, ...rest: Rest<named.BernoulliOptions<T>, ["p"]>): T;
   uniform(self: T, ...rest: Rest<OperandNumbers<named.UniformOptions, "from" | "to", T>, ["from", "to"]>): T;
   normal(self: T, ...rest: Rest<OperandNumbers<named.NormalOptions, "mean" | "std", T>, ["mean", "std"]>): T;
@@ -1045,15 +1053,15 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   dropout1d(
     self: T,
-    ...rest: Rest<OperandNumbers<named.Dropout1dOptions, "p", T>, ["p", "training", "inplace"]>
+    ...rest: Rest<OperandNumbers<named.DropoutOptions, "p", T>, ["p", "training", "inplace"]>
   ): T;
   dropout2d(
     self: T,
-    ...rest: Rest<OperandNumbers<named.Dropout2dOptions, "p", T>, ["p", "training", "inplace"]>
+    ...rest: Rest<OperandNumbers<named.DropoutOptions, "p", T>, ["p", "training", "inplace"]>
   ): T;
   dropout3d(
     self: T,
-    ...rest: Rest<OperandNumbers<named.Dropout3dOptions, "p", T>, ["p", "training", "inplace"]>
+    ...rest: Rest<OperandNumbers<named.DropoutOptions, "p", T>, ["p", "training", "inplace"]>
   ): T;
   alphaDropout(
     self: T,
@@ -1061,7 +1069,7 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   featureAlphaDropout(
     self: T,
-    ...rest: Rest<OperandNumbers<named.FeatureAlphaDropoutOptions, "p", T>, ["p", "training", "inplace"]>
+    ...rest: Rest<OperandNumbers<named.AlphaDropoutOptions, "p", T>, ["p", "training", "inplace"]>
   ): T;
   rrelu(
     self: T,
@@ -1072,14 +1080,14 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   gumbelSoftmax(logits: T, ...rest: Rest<named.GumbelSoftmaxOptions<T>, ["tau", "hard", "eps", "dim"]>): T;
   var(self: T, ...rest: Rest<named.VarOptions, ["dim", "unbiased", "keepdim"]>): T;
-  std(self: T, ...rest: Rest<named.StdOptions, ["dim", "unbiased", "keepdim"]>): T;
+  std(self: T, ...rest: Rest<named.VarOptions, ["dim", "unbiased", "keepdim"]>): T;
   varMean(
     self: T,
-    ...rest: Rest<named.VarMeanOptions, ["dim", "unbiased", "keepdim"]>
+    ...rest: Rest<named.VarOptions, ["dim", "unbiased", "keepdim"]>
   ): Results<T, ["variance", "mean"]>;
   stdMean(
     self: T,
-    ...rest: Rest<named.StdMeanOptions, ["dim", "unbiased", "keepdim"]>
+    ...rest: Rest<named.VarOptions, ["dim", "unbiased", "keepdim"]>
   ): Results<T, ["deviation", "mean"]>;
   logsumexp(self: T, dim: IntOrInts, ...rest: Rest<named.LogsumexpOptions, ["keepdim"]>): T;
   logsumexp(self: T, named: { readonly dim: IntOrInts } & named.LogsumexpOptions): T;
@@ -1099,7 +1107,7 @@ export interface OpApi<T extends TensorLike> {
     x2: T,
     ...rest: Rest<OperandNumbers<named.PairwiseDistanceOptions, "eps", T>, ["p", "eps", "keepdim"]>
   ): T;
-  dist(self: T, other: T, ...rest: Rest<named.DistOptions, ["p"]>): T;
+  dist(self: T, other: T, ...rest: Rest<named.POptions, ["p"]>): T;
   renorm(self: T, p: number, dim: number, maxnorm: number | T): T;
   renorm(self: T, named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): T;
   segmentNumbers(bounds: T, size: number, areOffsets: boolean, unsafe: boolean): T;
@@ -1164,7 +1172,7 @@ export interface OpApi<T extends TensorLike> {
   inner(self: T, other: T): T;
   trace(self: T): T;
   kron(self: T, other: T): T;
-  bilinear(input1: T, input2: T, weight: T, ...rest: Rest<named.BilinearOptions<T>, ["bias"]>): T;
+  bilinear(input1: T, input2: T, weight: T, ...rest: Rest<named.BiasOptions<T>, ["bias"]>): T;
   atleast1d(self: T): T;
   atleast2d(self: T): T;
   atleast3d(self: T): T;
@@ -1183,11 +1191,11 @@ export interface OpApi<T extends TensorLike> {
   ravel(self: T): T;
   diagflat(self: T, ...rest: Rest<named.DiagflatOptions, ["offset"]>): T;
   triuIndices(row: number, col: number, ...rest: Rest<named.TriuIndicesOptions, ["offset"]>): T;
-  trilIndices(row: number, col: number, ...rest: Rest<named.TrilIndicesOptions, ["offset"]>): T;
+  trilIndices(row: number, col: number, ...rest: Rest<named.TriuIndicesOptions, ["offset"]>): T;
   tensordot(self: T, other: T, ...rest: Rest<named.TensordotOptions, ["dims"]>): T;
   diff(self: T, ...rest: Rest<named.DiffOptions<T>, ["n", "dim", "prepend", "append"]>): T;
   trapezoid(y: T, ...rest: Rest<named.TrapezoidOptions<T>, ["x"]>): T;
-  cumulativeTrapezoid(y: T, ...rest: Rest<named.CumulativeTrapezoidOptions<T>, ["x"]>): T;
+  cumulativeTrapezoid(y: T, ...rest: Rest<named.TrapezoidOptions<T>, ["x"]>): T;
   sumToSize(self: T, size: readonly Dim[]): T;
   sumToSize(self: T, ...size: Dim[]): T;
   interpolate(
@@ -1197,8 +1205,8 @@ export interface OpApi<T extends TensorLike> {
       ["size", "scaleFactor", "mode", "alignCorners", "recomputeScaleFactor", "antialias"]
     >
   ): T;
-  upsampleNearest(self: T, ...rest: Rest<named.UpsampleNearestOptions, ["size", "scaleFactor"]>): T;
-  upsampleBilinear(self: T, ...rest: Rest<named.UpsampleBilinearOptions, ["size", "scaleFactor"]>): T;
+  upsampleNearest(self: T, ...rest: Rest<named.SizeScaleFactorOptions, ["size", "scaleFactor"]>): T;
+  upsampleBilinear(self: T, ...rest: Rest<named.SizeScaleFactorOptions, ["size", "scaleFactor"]>): T;
   im2col(
     self: T,
     kernelSize: IntOrInts,
@@ -1224,13 +1232,13 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     outputSize: Dim | readonly Dim[],
     kernelSize: IntOrInts,
-    ...rest: Rest<named.Col2imOptions, ["dilation", "padding", "stride"]>
+    ...rest: Rest<named.Im2colOptions, ["dilation", "padding", "stride"]>
   ): T;
   col2im(
     self: T,
     named:
       & { readonly outputSize: Dim | readonly Dim[]; readonly kernelSize: IntOrInts }
-      & named.Col2imOptions,
+      & named.Im2colOptions,
   ): T;
   gridSample(
     input: T,
@@ -1273,7 +1281,7 @@ export interface OpApi<T extends TensorLike> {
     input1: T,
     input2: T,
     target: T,
-    ...rest: Rest<OperandNumbers<named.MarginRankingLossOptions, "margin", T>, ["margin", "reduction"]>
+    ...rest: Rest<OperandNumbers<named.MarginReductionOptions, "margin", T>, ["margin", "reduction"]>
   ): T;
   hingeEmbeddingLoss(
     self: T,
@@ -1284,7 +1292,7 @@ export interface OpApi<T extends TensorLike> {
     input1: T,
     input2: T,
     target: T,
-    ...rest: Rest<OperandNumbers<named.CosineEmbeddingLossOptions, "margin", T>, ["margin", "reduction"]>
+    ...rest: Rest<OperandNumbers<named.MarginReductionOptions, "margin", T>, ["margin", "reduction"]>
   ): T;
   outlierMarks(self: T): T;
   gaussianNllLoss(
@@ -1324,7 +1332,7 @@ export interface OpApi<T extends TensorLike> {
     ...rest: Rest<named.MultilabelSoftMarginLossOptions<T>, ["weight", "sizeAverage", "reduce", "reduction"]>
   ): T;
   cdist(x1: T, x2: T, ...rest: Rest<named.CdistOptions, ["p", "computeMode"]>): T;
-  pdist(self: T, ...rest: Rest<named.PdistOptions, ["p"]>): T;
+  pdist(self: T, ...rest: Rest<named.POptions, ["p"]>): T;
   multilabelMarginLoss(
     self: T,
     target: T,
@@ -1367,10 +1375,10 @@ export interface OpApi<T extends TensorLike> {
   lcm(self: T, other: T): T;
   matrixNorm(A: T, ...rest: Rest<named.MatrixNormOptions, ["ord", "dim", "keepdim"]>): T;
   linalgNorm(A: T, ...rest: Rest<named.LinalgNormOptions, ["ord", "dim", "keepdim"]>): T;
-  linalgDiagonal(A: T, options?: named.LinalgDiagonalOptions): T;
-  cross(self: T, other: T, ...rest: Rest<named.CrossOptions, ["dim"]>): T;
-  linalgCross(self: T, other: T, ...rest: Rest<named.LinalgCrossOptions, ["dim"]>): T;
-  vecdot(x: T, y: T, ...rest: Rest<named.VecdotOptions, ["dim"]>): T;
+  linalgDiagonal(A: T, options?: named.DiagEmbedOptions): T;
+  cross(self: T, other: T, ...rest: Rest<named.TakeAlongDimOptions, ["dim"]>): T;
+  linalgCross(self: T, other: T, ...rest: Rest<named.TakeAlongDimOptions, ["dim"]>): T;
+  vecdot(x: T, y: T, ...rest: Rest<named.GluOptions, ["dim"]>): T;
   multiDot(tensors: readonly T[]): T;
   inv(A: T): T;
   slogdet(A: T): Results<T, ["sign", "logabsdet"]>;
@@ -1390,8 +1398,8 @@ export interface OpApi<T extends TensorLike> {
   singularFactors(A: T): Results<T, ["U", "S", "Vh"]>;
   singularPairs(A: T): Results<T, ["U", "S", "Vh"]>;
   svdvals(A: T): T;
-  aminmax(self: T, options?: named.AminmaxOptions): Results<T, ["min", "max"]>;
-  mode(self: T, ...rest: Rest<named.ModeOptions, ["dim", "keepdim"]>): Results<T, ["values", "indices"]>;
+  aminmax(self: T, options?: named.ArgmaxOptions): Results<T, ["min", "max"]>;
+  mode(self: T, ...rest: Rest<named.KthvalueOptions, ["dim", "keepdim"]>): Results<T, ["values", "indices"]>;
   histc(self: T, ...rest: Rest<named.HistcOptions, ["bins", "min", "max"]>): T;
   unravelIndex(indices: T, shape: readonly number[]): T[];
   unravelIndex(indices: T, named: { readonly shape: readonly number[] }): T[];
@@ -1417,9 +1425,9 @@ export interface OpApi<T extends TensorLike> {
   choleskyFactor(A: T, checkErrors: boolean): Results<T, ["L", "info"]>;
   choleskyPairs(A: T, checkErrors: boolean): Results<T, ["L", "info"]>;
   choleskyEx(A: T, options?: named.CholeskyExOptions): Results<T, ["L", "info"]>;
-  cholesky(A: T, ...rest: Rest<named.CholeskyOptions, ["upper"]>): T;
-  choleskyInverse(L: T, ...rest: Rest<named.CholeskyInverseOptions, ["upper"]>): T;
-  choleskySolve(self: T, L: T, ...rest: Rest<named.CholeskySolveOptions, ["upper"]>): T;
+  cholesky(A: T, ...rest: Rest<named.UpperOptions, ["upper"]>): T;
+  choleskyInverse(L: T, ...rest: Rest<named.UpperOptions, ["upper"]>): T;
+  choleskySolve(self: T, L: T, ...rest: Rest<named.UpperOptions, ["upper"]>): T;
   tallQr(A: T): Results<T, ["Q", "R"]>;
   tallQrPairs(A: T): Results<T, ["Q", "R"]>;
   completeQr(A: T): Results<T, ["Q", "R"]>;
@@ -1427,8 +1435,8 @@ export interface OpApi<T extends TensorLike> {
   qr(A: T, ...rest: Rest<named.QrOptions, ["mode"]>): Results<T, ["Q", "R"]>;
   symmetricEigen(A: T): Results<T, ["eigenvalues", "eigenvectors"]>;
   hermitianPairs(A: T): Results<T, ["eigenvalues", "eigenvectors"]>;
-  eigh(A: T, ...rest: Rest<named.EighOptions, ["UPLO"]>): Results<T, ["eigenvalues", "eigenvectors"]>;
-  eigvalsh(A: T, ...rest: Rest<named.EigvalshOptions, ["UPLO"]>): T;
+  eigh(A: T, ...rest: Rest<named.UPLOOptions, ["UPLO"]>): Results<T, ["eigenvalues", "eigenvectors"]>;
+  eigvalsh(A: T, ...rest: Rest<named.UPLOOptions, ["UPLO"]>): T;
   eigenPairs(
     A: T,
     ...rest: Rest<named.EigenPairsOptions, ["paired"]>
@@ -1457,16 +1465,16 @@ export interface OpApi<T extends TensorLike> {
     A: T,
     ...rest: Rest<named.PcaLowrankOptions, ["q", "center", "niter"]>
   ): Results<T, ["U", "S", "V"]>;
-  luFactorEx(A: T, options?: named.LuFactorExOptions): Results<T, ["LU", "pivots", "info"]>;
-  luFactorPairs(A: T, options?: named.LuFactorPairsOptions): Results<T, ["LU", "pivots", "info"]>;
+  luFactorEx(A: T, options?: named.PivotCheckErrorsOptions): Results<T, ["LU", "pivots", "info"]>;
+  luFactorPairs(A: T, options?: named.PivotCheckErrorsOptions): Results<T, ["LU", "pivots", "info"]>;
   permutationOf(pivots: T, rows: number, options?: named.PermutationOfOptions): T;
-  luFactor(A: T, options?: named.LuFactorOptions): Results<T, ["LU", "pivots"]>;
+  luFactor(A: T, options?: named.PivotOptions): Results<T, ["LU", "pivots"]>;
   luUnpack(
     LUData: T,
     LUPivots: T,
     ...rest: Rest<named.LuUnpackOptions, ["unpackData", "unpackPivots"]>
   ): Results<T, ["P", "L", "U"]>;
-  linalgLu(A: T, options?: named.LinalgLuOptions): Results<T, ["P", "L", "U"]>;
+  linalgLu(A: T, options?: named.PivotOptions): Results<T, ["P", "L", "U"]>;
   lu(self: T, ...rest: Rest<named.LuOptions, ["pivot", "getInfos"]>): Results<T, ["LU", "pivots", "infos"]>;
   linalgLuSolve(LU: T, pivots: T, B: T, options?: named.LinalgLuSolveOptions): T;
   luSolve(self: T, LUData: T, LUPivots: T): T;
@@ -1488,8 +1496,8 @@ export interface OpApi<T extends TensorLike> {
   householderProduct(A: T, tau: T): T;
   ormqr(self: T, tau: T, other: T, ...rest: Rest<named.OrmqrOptions, ["left", "transpose"]>): T;
   ldlFactorEx(A: T, options?: named.LdlFactorExOptions): Results<T, ["LD", "pivots", "info"]>;
-  ldlFactor(A: T, options?: named.LdlFactorOptions): Results<T, ["LD", "pivots"]>;
-  ldlSolve(LD: T, pivots: T, B: T, options?: named.LdlSolveOptions): T;
+  ldlFactor(A: T, options?: named.HermitianOptions): Results<T, ["LD", "pivots"]>;
+  ldlSolve(LD: T, pivots: T, B: T, options?: named.HermitianOptions): T;
   ldlSolutions(LD: T, pivots: T, B: T): T;
   lyapunov(X: T, C: T): T;
   matrixSqrth(A: T): T;
@@ -1503,13 +1511,11 @@ export interface OpApi<T extends TensorLike> {
     weight: T | null | undefined,
     bias: T | null | undefined,
     eps: number | T,
-    options?: named.NativeLayerNormOptions<T>,
+    options?: named.WeightBiasOptions<T>,
   ): Results<T, ["output", "mean", "rstd"]>;
   nativeLayerNorm(
     self: T,
-    named:
-      & { readonly normalizedShape: readonly Dim[]; readonly eps: number }
-      & named.NativeLayerNormOptions<T>,
+    named: { readonly normalizedShape: readonly Dim[]; readonly eps: number } & named.WeightBiasOptions<T>,
   ): Results<T, ["output", "mean", "rstd"]>;
   nativeGroupNorm(
     self: T,
@@ -1520,7 +1526,7 @@ export interface OpApi<T extends TensorLike> {
     hxw: Dim,
     group: number,
     eps: number | T,
-    options?: named.NativeGroupNormOptions<T>,
+    options?: named.WeightBiasOptions<T>,
   ): Results<T, ["output", "mean", "rstd"]>;
   nativeBatchNorm(
     self: T,
@@ -1540,18 +1546,38 @@ export interface OpApi<T extends TensorLike> {
   mv(self: T, vec: T): T;
   dot(self: T, tensor: T): T;
   matmul(self: T, other: T): T;
-  addmm(self: T, first: T, second: T, options?: OperandNumbers<named.AddmmOptions, "beta" | "alpha", T>): T;
-  addmv(self: T, first: T, second: T, options?: OperandNumbers<named.AddmvOptions, "beta" | "alpha", T>): T;
+  addmm(
+    self: T,
+    first: T,
+    second: T,
+    options?: OperandNumbers<named.BetaAlphaOptions, "beta" | "alpha", T>,
+  ): T;
+  addmv(
+    self: T,
+    first: T,
+    second: T,
+    options?: OperandNumbers<named.BetaAlphaOptions, "beta" | "alpha", T>,
+  ): T;
   baddbmm(
     self: T,
     first: T,
     second: T,
-    options?: OperandNumbers<named.BaddbmmOptions, "beta" | "alpha", T>,
+    options?: OperandNumbers<named.BetaAlphaOptions, "beta" | "alpha", T>,
   ): T;
-  addbmm(self: T, first: T, second: T, options?: OperandNumbers<named.AddbmmOptions, "beta" | "alpha", T>): T;
-  addr(self: T, first: T, second: T, options?: OperandNumbers<named.AddrOptions, "beta" | "alpha", T>): T;
+  addbmm(
+    self: T,
+    first: T,
+    second: T,
+    options?: OperandNumbers<named.BetaAlphaOptions, "beta" | "alpha", T>,
+  ): T;
+  addr(
+    self: T,
+    first: T,
+    second: T,
+    options?: OperandNumbers<named.BetaAlphaOptions, "beta" | "alpha", T>,
+  ): T;
   outer(self: T, vec2: T): T;
-  linear(input: T, weight: T, ...rest: Rest<named.LinearOptions<T>, ["bias"]>): T;
+  linear(input: T, weight: T, ...rest: Rest<named.BiasOptions<T>, ["bias"]>): T;
   convolution(
     input: T,
     weight: T,
@@ -1560,7 +1586,7 @@ export interface OpApi<T extends TensorLike> {
     padding: readonly number[],
     dilation: readonly number[],
     groups: number,
-    options?: named.ConvolutionOptions<T>,
+    options?: named.BiasOptions<T>,
   ): T;
   convolutionBackwardInput(
     grad: T,
@@ -1588,12 +1614,12 @@ export interface OpApi<T extends TensorLike> {
   conv2d(
     input: T,
     weight: T,
-    ...rest: Rest<named.Conv2dOptions<T>, ["bias", "stride", "padding", "dilation", "groups"]>
+    ...rest: Rest<named.Conv1dOptions<T>, ["bias", "stride", "padding", "dilation", "groups"]>
   ): T;
   conv3d(
     input: T,
     weight: T,
-    ...rest: Rest<named.Conv3dOptions<T>, ["bias", "stride", "padding", "dilation", "groups"]>
+    ...rest: Rest<named.Conv1dOptions<T>, ["bias", "stride", "padding", "dilation", "groups"]>
   ): T;
   convTranspose1d(
     input: T,
@@ -1607,7 +1633,7 @@ export interface OpApi<T extends TensorLike> {
     input: T,
     weight: T,
     ...rest: Rest<
-      named.ConvTranspose2dOptions<T>,
+      named.ConvTranspose1dOptions<T>,
       ["bias", "stride", "padding", "outputPadding", "groups", "dilation"]
     >
   ): T;
@@ -1615,7 +1641,7 @@ export interface OpApi<T extends TensorLike> {
     input: T,
     weight: T,
     ...rest: Rest<
-      named.ConvTranspose3dOptions<T>,
+      named.ConvTranspose1dOptions<T>,
       ["bias", "stride", "padding", "outputPadding", "groups", "dilation"]
     >
   ): T;
@@ -1636,61 +1662,61 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
-    options?: named.AdaptiveMaxPool1dOptions,
+    options?: named.ReturnIndicesOptions,
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool1d(
     self: T,
     outputSize: Dim | readonly (Dim | null)[],
-    options: named.AdaptiveMaxPool1dOptions & { readonly returnIndices: true },
+    options: named.ReturnIndicesOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool1d(
     self: T,
     outputSize: Dim | readonly (Dim | null)[],
-    returnIndices?: false | named.AdaptiveMaxPool1dOptions,
+    returnIndices?: false | named.ReturnIndicesOptions,
   ): T;
   adaptiveMaxPool1d(
     self: T,
-    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.AdaptiveMaxPool1dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.ReturnIndicesOptions,
   ): T;
   adaptiveMaxPool2d(
     self: T,
     outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
-    options?: named.AdaptiveMaxPool2dOptions,
+    options?: named.ReturnIndicesOptions,
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool2d(
     self: T,
     outputSize: Dim | readonly (Dim | null)[],
-    options: named.AdaptiveMaxPool2dOptions & { readonly returnIndices: true },
+    options: named.ReturnIndicesOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool2d(
     self: T,
     outputSize: Dim | readonly (Dim | null)[],
-    returnIndices?: false | named.AdaptiveMaxPool2dOptions,
+    returnIndices?: false | named.ReturnIndicesOptions,
   ): T;
   adaptiveMaxPool2d(
     self: T,
-    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.AdaptiveMaxPool2dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.ReturnIndicesOptions,
   ): T;
   adaptiveMaxPool3d(
     self: T,
     outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
-    options?: named.AdaptiveMaxPool3dOptions,
+    options?: named.ReturnIndicesOptions,
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool3d(
     self: T,
     outputSize: Dim | readonly (Dim | null)[],
-    options: named.AdaptiveMaxPool3dOptions & { readonly returnIndices: true },
+    options: named.ReturnIndicesOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   adaptiveMaxPool3d(
     self: T,
     outputSize: Dim | readonly (Dim | null)[],
-    returnIndices?: false | named.AdaptiveMaxPool3dOptions,
+    returnIndices?: false | named.ReturnIndicesOptions,
   ): T;
   adaptiveMaxPool3d(
     self: T,
-    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.AdaptiveMaxPool3dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.ReturnIndicesOptions,
   ): T;
   maxUnpool1d(
     self: T,
@@ -1703,23 +1729,23 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     indices: T,
     kernelSize: IntOrInts,
-    ...rest: Rest<named.MaxUnpool2dOptions, ["stride", "padding", "outputSize"]>
+    ...rest: Rest<named.MaxUnpool1dOptions, ["stride", "padding", "outputSize"]>
   ): T;
-  maxUnpool2d(self: T, indices: T, named: { readonly kernelSize: IntOrInts } & named.MaxUnpool2dOptions): T;
+  maxUnpool2d(self: T, indices: T, named: { readonly kernelSize: IntOrInts } & named.MaxUnpool1dOptions): T;
   maxUnpool3d(
     self: T,
     indices: T,
     kernelSize: IntOrInts,
-    ...rest: Rest<named.MaxUnpool3dOptions, ["stride", "padding", "outputSize"]>
+    ...rest: Rest<named.MaxUnpool1dOptions, ["stride", "padding", "outputSize"]>
   ): T;
-  maxUnpool3d(self: T, indices: T, named: { readonly kernelSize: IntOrInts } & named.MaxUnpool3dOptions): T;
-  softmax(self: T, dim: number, ...rest: Rest<named.SoftmaxOptions, ["dtype"]>): T;
-  softmax(self: T, named: { readonly dim: number } & named.SoftmaxOptions): T;
-  safeSoftmax(self: T, dim: number, ...rest: Rest<named.SafeSoftmaxOptions, ["dtype"]>): T;
-  logSoftmax(self: T, dim: number, ...rest: Rest<named.LogSoftmaxOptions, ["dtype"]>): T;
-  logSoftmax(self: T, named: { readonly dim: number } & named.LogSoftmaxOptions): T;
-  softmin(self: T, dim: number, ...rest: Rest<named.SoftminOptions, ["dtype"]>): T;
-  softmin(self: T, named: { readonly dim: number } & named.SoftminOptions): T;
+  maxUnpool3d(self: T, indices: T, named: { readonly kernelSize: IntOrInts } & named.MaxUnpool1dOptions): T;
+  softmax(self: T, dim: number, ...rest: Rest<named.DtypeOptions, ["dtype"]>): T;
+  softmax(self: T, named: { readonly dim: number } & named.DtypeOptions): T;
+  safeSoftmax(self: T, dim: number, ...rest: Rest<named.DtypeOptions, ["dtype"]>): T;
+  logSoftmax(self: T, dim: number, ...rest: Rest<named.DtypeOptions, ["dtype"]>): T;
+  logSoftmax(self: T, named: { readonly dim: number } & named.DtypeOptions): T;
+  softmin(self: T, dim: number, ...rest: Rest<named.DtypeOptions, ["dtype"]>): T;
+  softmin(self: T, named: { readonly dim: number } & named.DtypeOptions): T;
   layerNorm(
     self: T,
     normalizedShape: readonly Dim[],
@@ -1735,9 +1761,9 @@ export interface OpApi<T extends TensorLike> {
   groupNorm(
     self: T,
     numGroups: number,
-    ...rest: Rest<OperandNumbers<named.GroupNormOptions<T>, "eps", T>, ["weight", "bias", "eps"]>
+    ...rest: Rest<OperandNumbers<named.LayerNormOptions<T>, "eps", T>, ["weight", "bias", "eps"]>
   ): T;
-  groupNorm(self: T, named: { readonly numGroups: number } & named.GroupNormOptions<T>): T;
+  groupNorm(self: T, named: { readonly numGroups: number } & named.LayerNormOptions<T>): T;
   instanceNorm(
     self: T,
     ...rest: Rest<
@@ -1747,16 +1773,16 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   batchNormTraining(
     self: T,
-    ...rest: Rest<OperandNumbers<named.BatchNormTrainingOptions<T>, "eps", T>, ["weight", "bias", "eps"]>
+    ...rest: Rest<OperandNumbers<named.LayerNormOptions<T>, "eps", T>, ["weight", "bias", "eps"]>
   ): Results<T, ["output", "mean", "variance"]>;
   batchNormInference(
     self: T,
     runningMean: T,
     runningVar: T,
-    ...rest: Rest<OperandNumbers<named.BatchNormInferenceOptions<T>, "eps", T>, ["weight", "bias", "eps"]>
+    ...rest: Rest<OperandNumbers<named.LayerNormOptions<T>, "eps", T>, ["weight", "bias", "eps"]>
   ): T;
-  mseLoss(self: T, target: T, ...rest: Rest<named.MseLossOptions<T>, ["reduction", "weight"]>): T;
-  l1Loss(self: T, target: T, ...rest: Rest<named.L1LossOptions<T>, ["reduction", "weight"]>): T;
+  mseLoss(self: T, target: T, ...rest: Rest<named.ReductionWeightOptions<T>, ["reduction", "weight"]>): T;
+  l1Loss(self: T, target: T, ...rest: Rest<named.ReductionWeightOptions<T>, ["reduction", "weight"]>): T;
   smoothL1Loss(
     self: T,
     target: T,
@@ -1835,27 +1861,27 @@ export interface OpApi<T extends TensorLike> {
   vdot(self: T, other: T): T;
   fourierPairs(self: T, ...rest: Rest<named.FourierPairsOptions, ["inverse"]>): T;
   fftFft(self: T, ...rest: Rest<named.FftFftOptions, ["n", "dim", "norm"]>): T;
-  fftIfft(self: T, ...rest: Rest<named.FftIfftOptions, ["n", "dim", "norm"]>): T;
-  fftRfft(self: T, ...rest: Rest<named.FftRfftOptions, ["n", "dim", "norm"]>): T;
-  fftIrfft(self: T, ...rest: Rest<named.FftIrfftOptions, ["n", "dim", "norm"]>): T;
-  fftHfft(self: T, ...rest: Rest<named.FftHfftOptions, ["n", "dim", "norm"]>): T;
-  fftIhfft(self: T, ...rest: Rest<named.FftIhfftOptions, ["n", "dim", "norm"]>): T;
+  fftIfft(self: T, ...rest: Rest<named.FftFftOptions, ["n", "dim", "norm"]>): T;
+  fftRfft(self: T, ...rest: Rest<named.FftFftOptions, ["n", "dim", "norm"]>): T;
+  fftIrfft(self: T, ...rest: Rest<named.FftFftOptions, ["n", "dim", "norm"]>): T;
+  fftHfft(self: T, ...rest: Rest<named.FftFftOptions, ["n", "dim", "norm"]>): T;
+  fftIhfft(self: T, ...rest: Rest<named.FftFftOptions, ["n", "dim", "norm"]>): T;
   fftFft2(self: T, ...rest: Rest<named.FftFft2Options, ["s", "dim", "norm"]>): T;
-  fftIfft2(self: T, ...rest: Rest<named.FftIfft2Options, ["s", "dim", "norm"]>): T;
-  fftRfft2(self: T, ...rest: Rest<named.FftRfft2Options, ["s", "dim", "norm"]>): T;
-  fftIrfft2(self: T, ...rest: Rest<named.FftIrfft2Options, ["s", "dim", "norm"]>): T;
+  fftIfft2(self: T, ...rest: Rest<named.FftFft2Options, ["s", "dim", "norm"]>): T;
+  fftRfft2(self: T, ...rest: Rest<named.FftFft2Options, ["s", "dim", "norm"]>): T;
+  fftIrfft2(self: T, ...rest: Rest<named.FftFft2Options, ["s", "dim", "norm"]>): T;
   fftFftn(self: T, ...rest: Rest<named.FftFftnOptions, ["s", "dim", "norm"]>): T;
-  fftIfftn(self: T, ...rest: Rest<named.FftIfftnOptions, ["s", "dim", "norm"]>): T;
-  fftRfftn(self: T, ...rest: Rest<named.FftRfftnOptions, ["s", "dim", "norm"]>): T;
-  fftIrfftn(self: T, ...rest: Rest<named.FftIrfftnOptions, ["s", "dim", "norm"]>): T;
-  fftHfft2(self: T, ...rest: Rest<named.FftHfft2Options, ["s", "dim", "norm"]>): T;
-  fftIhfft2(self: T, ...rest: Rest<named.FftIhfft2Options, ["s", "dim", "norm"]>): T;
-  fftHfftn(self: T, ...rest: Rest<named.FftHfftnOptions, ["s", "dim", "norm"]>): T;
-  fftIhfftn(self: T, ...rest: Rest<named.FftIhfftnOptions, ["s", "dim", "norm"]>): T;
+  fftIfftn(self: T, ...rest: Rest<named.FftFftnOptions, ["s", "dim", "norm"]>): T;
+  fftRfftn(self: T, ...rest: Rest<named.FftFftnOptions, ["s", "dim", "norm"]>): T;
+  fftIrfftn(self: T, ...rest: Rest<named.FftFftnOptions, ["s", "dim", "norm"]>): T;
+  fftHfft2(self: T, ...rest: Rest<named.FftFft2Options, ["s", "dim", "norm"]>): T;
+  fftIhfft2(self: T, ...rest: Rest<named.FftFft2Options, ["s", "dim", "norm"]>): T;
+  fftHfftn(self: T, ...rest: Rest<named.FftFftnOptions, ["s", "dim", "norm"]>): T;
+  fftIhfftn(self: T, ...rest: Rest<named.FftFftnOptions, ["s", "dim", "norm"]>): T;
   fftFftfreq(n: number, ...rest: Rest<named.FftFftfreqOptions, ["d"]>): T;
-  fftRfftfreq(n: number, ...rest: Rest<named.FftRfftfreqOptions, ["d"]>): T;
-  fftFftshift(self: T, ...rest: Rest<named.FftFftshiftOptions, ["dim"]>): T;
-  fftIfftshift(self: T, ...rest: Rest<named.FftIfftshiftOptions, ["dim"]>): T;
+  fftRfftfreq(n: number, ...rest: Rest<named.FftFftfreqOptions, ["d"]>): T;
+  fftFftshift(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
+  fftIfftshift(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
   stft(
     self: T,
     nFft: number,
@@ -1879,7 +1905,7 @@ export interface OpApi<T extends TensorLike> {
     windowLength: number,
     ...rest: Rest<named.HammingWindowOptions, ["periodic", "alpha", "beta"]>
   ): T;
-  blackmanWindow(windowLength: number, ...rest: Rest<named.BlackmanWindowOptions, ["periodic"]>): T;
-  bartlettWindow(windowLength: number, ...rest: Rest<named.BartlettWindowOptions, ["periodic"]>): T;
+  blackmanWindow(windowLength: number, ...rest: Rest<named.HannWindowOptions, ["periodic"]>): T;
+  bartlettWindow(windowLength: number, ...rest: Rest<named.HannWindowOptions, ["periodic"]>): T;
   kaiserWindow(windowLength: number, ...rest: Rest<named.KaiserWindowOptions, ["periodic", "beta"]>): T;
 }

@@ -16,17 +16,11 @@ export type Results<T, Names extends string[]> =
   & { [K in keyof Names]: T }
   & { readonly [K in Names[number]]: T };
 
-/** Arguments of add by name. */
-export interface AddOptions {
+/** Arguments of add and 3 further ops by name. */
+export interface AlphaOptions {
   /** As PyTorch's `alpha`; default 1. */
   readonly alpha?: Scalar | Dim | undefined;
 }
-
-/** Arguments of sub by name, those of add. */
-export interface SubOptions extends AddOptions {}
-
-/** Arguments of rsub by name, those of add. */
-export interface RsubOptions extends AddOptions {}
 
 /** Arguments of div by name. */
 export interface DivOptions {
@@ -50,8 +44,8 @@ export interface RoundOptions {
   readonly decimals?: number | null | undefined;
 }
 
-/** Arguments of sigmoid by name. */
-export interface SigmoidOptions {
+/** Arguments of sigmoid and 9 further ops by name. */
+export interface InplaceOptions {
   /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
@@ -61,9 +55,6 @@ export interface LogitOptions {
   /** As PyTorch's `eps`; optional. */
   readonly eps?: number | null | undefined;
 }
-
-/** Arguments of tanh by name, those of sigmoid. */
-export interface TanhOptions extends SigmoidOptions {}
 
 /** Arguments of clamp by name. */
 export interface ClampOptions<T> {
@@ -83,12 +74,6 @@ export interface NanToNumOptions {
   readonly neginf?: number | null | undefined;
 }
 
-/** Arguments of relu by name, those of sigmoid. */
-export interface ReluOptions extends SigmoidOptions {}
-
-/** Arguments of relu6 by name, those of sigmoid. */
-export interface Relu6Options extends SigmoidOptions {}
-
 /** Arguments of hardtanh by name. */
 export interface HardtanhOptions {
   /** As PyTorch's `min_val`; default -1. */
@@ -107,25 +92,13 @@ export interface LeakyReluOptions {
   readonly inplace?: boolean | undefined;
 }
 
-/** Arguments of threshold by name, those of sigmoid. */
-export interface ThresholdOptions extends SigmoidOptions {}
-
-/** Arguments of hardsigmoid by name, those of sigmoid. */
-export interface HardsigmoidOptions extends SigmoidOptions {}
-
-/** Arguments of hardswish by name, those of sigmoid. */
-export interface HardswishOptions extends SigmoidOptions {}
-
-/** Arguments of softshrink by name. */
-export interface SoftshrinkOptions {
+/** Arguments of softshrink and 1 further op by name. */
+export interface LambdOptions {
   /** As PyTorch's `lambd`; default 0.5. */
   readonly lambd?: number | undefined;
 }
 
-/** Arguments of hardshrink by name, those of softshrink. */
-export interface HardshrinkOptions extends SoftshrinkOptions {}
-
-/** Arguments of sum by name. */
+/** Arguments of sum and 3 further ops by name. */
 export interface SumOptions {
   /** As PyTorch's `dim`; optional. */
   readonly dim?: IntOrInts | null | undefined;
@@ -134,9 +107,6 @@ export interface SumOptions {
   /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
-
-/** Arguments of mean by name, those of sum. */
-export interface MeanOptions extends SumOptions {}
 
 /** Arguments of prod by name. */
 export interface ProdOptions {
@@ -148,18 +118,15 @@ export interface ProdOptions {
   readonly dtype?: DType | null | undefined;
 }
 
-/** Arguments of amax by name. */
-export interface AmaxOptions {
+/** Arguments of amax and 3 further ops by name. */
+export interface DimKeepdimOptions {
   /** As PyTorch's `dim`; optional. */
   readonly dim?: IntOrInts | null | undefined;
   /** As PyTorch's `keepdim`; default false. */
   readonly keepdim?: boolean | undefined;
 }
 
-/** Arguments of amin by name, those of amax. */
-export interface AminOptions extends AmaxOptions {}
-
-/** Arguments of argmax by name. */
+/** Arguments of argmax and 4 further ops by name. */
 export interface ArgmaxOptions {
   /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
@@ -167,16 +134,7 @@ export interface ArgmaxOptions {
   readonly keepdim?: boolean | undefined;
 }
 
-/** Arguments of argmin by name, those of argmax. */
-export interface ArgminOptions extends ArgmaxOptions {}
-
-/** Arguments of any by name, those of amax. */
-export interface AnyOptions extends AmaxOptions {}
-
-/** Arguments of all by name, those of amax. */
-export interface AllOptions extends AmaxOptions {}
-
-/** Arguments of max by name. */
+/** Arguments of max and 1 further op by name. */
 export interface MaxOptions<T> {
   /** As PyTorch's `dim`; optional. */
   readonly dim?: Operand<T> | null | undefined;
@@ -184,22 +142,13 @@ export interface MaxOptions<T> {
   readonly keepdim?: boolean | undefined;
 }
 
-/** Arguments of min by name, those of max. */
-export interface MinOptions<T> extends MaxOptions<T> {}
-
-/** Arguments of countNonzero by name. */
-export interface CountNonzeroOptions {
+/** Arguments of countNonzero and 4 further ops by name. */
+export interface DimOptions {
   /** As PyTorch's `dim`; optional. */
   readonly dim?: IntOrInts | null | undefined;
 }
 
-/** Arguments of nansum by name, those of sum. */
-export interface NansumOptions extends SumOptions {}
-
-/** Arguments of nanmean by name, those of sum. */
-export interface NanmeanOptions extends SumOptions {}
-
-/** Arguments of zeros by name. */
+/** Arguments of zeros and 13 further ops by name. */
 export interface ZerosOptions {
   /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
@@ -208,39 +157,6 @@ export interface ZerosOptions {
   /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
-
-/** Arguments of ones by name, those of zeros. */
-export interface OnesOptions extends ZerosOptions {}
-
-/** Arguments of empty by name, those of zeros. */
-export interface EmptyOptions extends ZerosOptions {}
-
-/** Arguments of zerosLike by name, those of zeros. */
-export interface ZerosLikeOptions extends ZerosOptions {}
-
-/** Arguments of onesLike by name, those of zeros. */
-export interface OnesLikeOptions extends ZerosOptions {}
-
-/** Arguments of emptyLike by name, those of zeros. */
-export interface EmptyLikeOptions extends ZerosOptions {}
-
-/** Arguments of newZeros by name, those of zeros. */
-export interface NewZerosOptions extends ZerosOptions {}
-
-/** Arguments of newOnes by name, those of zeros. */
-export interface NewOnesOptions extends ZerosOptions {}
-
-/** Arguments of newEmpty by name, those of zeros. */
-export interface NewEmptyOptions extends ZerosOptions {}
-
-/** Arguments of full by name, those of zeros. */
-export interface FullOptions extends ZerosOptions {}
-
-/** Arguments of fullLike by name, those of zeros. */
-export interface FullLikeOptions extends ZerosOptions {}
-
-/** Arguments of newFull by name, those of zeros. */
-export interface NewFullOptions extends ZerosOptions {}
 
 /** Arguments of arange by name. */
 export interface ArangeOptions {
@@ -255,9 +171,6 @@ export interface ArangeOptions {
   /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
-
-/** Arguments of linspace by name, those of zeros. */
-export interface LinspaceOptions extends ZerosOptions {}
 
 /** Arguments of logspace by name. */
 export interface LogspaceOptions {
@@ -283,25 +196,19 @@ export interface EyeOptions {
   readonly requiresGrad?: boolean | undefined;
 }
 
-/** Arguments of scalarTensor by name, those of zeros. */
-export interface ScalarTensorOptions extends ZerosOptions {}
-
 /** Arguments of copy by name. */
 export interface CopyOptions {
   /** As PyTorch's `non_blocking`; default false. */
   readonly nonBlocking?: boolean | undefined;
 }
 
-/** Arguments of squeeze by name, those of countNonzero. */
-export interface SqueezeOptions extends CountNonzeroOptions {}
-
-/** Arguments of expand by name. */
-export interface ExpandOptions {
+/** Arguments of expand and 1 further op by name. */
+export interface ImplicitOptions {
   /** As PyTorch's `implicit`; default false. */
   readonly implicit?: boolean | undefined;
 }
 
-/** Arguments of slice by name. */
+/** Arguments of slice and 1 further op by name. */
 export interface SliceOptions {
   /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
@@ -313,7 +220,7 @@ export interface SliceOptions {
   readonly step?: number | undefined;
 }
 
-/** Arguments of diagonal by name. */
+/** Arguments of diagonal and 2 further ops by name. */
 export interface DiagonalOptions {
   /** As PyTorch's `offset`; default 0. */
   readonly offset?: number | undefined;
@@ -323,46 +230,19 @@ export interface DiagonalOptions {
   readonly dim2?: number | undefined;
 }
 
-/** Arguments of asStrided by name. */
-export interface AsStridedOptions {
+/** Arguments of asStrided and 5 further ops by name. */
+export interface StorageOffsetOptions {
   /** As PyTorch's `storage_offset`; optional. */
   readonly storageOffset?: Dim | null | undefined;
 }
 
-/** Arguments of asStridedCopy by name, those of asStrided. */
-export interface AsStridedCopyOptions extends AsStridedOptions {}
-
-/** Arguments of diagonalCopy by name, those of diagonal. */
-export interface DiagonalCopyOptions extends DiagonalOptions {}
-
-/** Arguments of expandCopy by name, those of expand. */
-export interface ExpandCopyOptions extends ExpandOptions {}
-
-/** Arguments of squeezeCopy by name, those of countNonzero. */
-export interface SqueezeCopyOptions extends CountNonzeroOptions {}
-
-/** Arguments of splitWithSizesCopy by name. */
+/** Arguments of splitWithSizesCopy and 10 further ops by name. */
 export interface SplitWithSizesCopyOptions {
   /** As PyTorch's `dim`; default 0. */
   readonly dim?: number | undefined;
 }
 
-/** Arguments of unbindCopy by name, those of splitWithSizesCopy. */
-export interface UnbindCopyOptions extends SplitWithSizesCopyOptions {}
-
-/** Arguments of unsafeSplit by name, those of splitWithSizesCopy. */
-export interface UnsafeSplitOptions extends SplitWithSizesCopyOptions {}
-
-/** Arguments of unsafeChunk by name, those of splitWithSizesCopy. */
-export interface UnsafeChunkOptions extends SplitWithSizesCopyOptions {}
-
-/** Arguments of sliceScatter by name, those of slice. */
-export interface SliceScatterOptions extends SliceOptions {}
-
-/** Arguments of diagonalScatter by name, those of diagonal. */
-export interface DiagonalScatterOptions extends DiagonalOptions {}
-
-/** Arguments of diagEmbed by name. */
+/** Arguments of diagEmbed and 1 further op by name. */
 export interface DiagEmbedOptions {
   /** As PyTorch's `offset`; default 0. */
   readonly offset?: number | undefined;
@@ -372,18 +252,6 @@ export interface DiagEmbedOptions {
   readonly dim2?: number | undefined;
 }
 
-/** Arguments of asStridedBackward by name, those of asStrided. */
-export interface AsStridedBackwardOptions extends AsStridedOptions {}
-
-/** Arguments of readStrided by name, those of asStrided. */
-export interface ReadStridedOptions extends AsStridedOptions {}
-
-/** Arguments of writeStrided by name, those of asStrided. */
-export interface WriteStridedOptions extends AsStridedOptions {}
-
-/** Arguments of asStridedScatter by name, those of asStrided. */
-export interface AsStridedScatterOptions extends AsStridedOptions {}
-
 /** Arguments of flatten by name. */
 export interface FlattenOptions {
   /** As PyTorch's `start_dim`; default 0. */
@@ -391,21 +259,6 @@ export interface FlattenOptions {
   /** As PyTorch's `end_dim`; default -1. */
   readonly endDim?: number | undefined;
 }
-
-/** Arguments of split by name, those of splitWithSizesCopy. */
-export interface SplitOptions extends SplitWithSizesCopyOptions {}
-
-/** Arguments of splitWithSizes by name, those of splitWithSizesCopy. */
-export interface SplitWithSizesOptions extends SplitWithSizesCopyOptions {}
-
-/** Arguments of chunk by name, those of splitWithSizesCopy. */
-export interface ChunkOptions extends SplitWithSizesCopyOptions {}
-
-/** Arguments of tensorSplit by name, those of splitWithSizesCopy. */
-export interface TensorSplitOptions extends SplitWithSizesCopyOptions {}
-
-/** Arguments of unbind by name, those of splitWithSizesCopy. */
-export interface UnbindOptions extends SplitWithSizesCopyOptions {}
 
 /** Arguments of gather by name. */
 export interface GatherOptions {
@@ -423,26 +276,17 @@ export interface ScatterOptions<T> {
   readonly reduce?: "add" | "multiply" | null | undefined;
 }
 
-/** Arguments of put by name. */
-export interface PutOptions {
+/** Arguments of put and 2 further ops by name. */
+export interface AccumulateOptions {
   /** As PyTorch's `accumulate`; default false. */
   readonly accumulate?: boolean | undefined;
 }
 
-/** Arguments of takeAlongDim by name. */
+/** Arguments of takeAlongDim and 2 further ops by name. */
 export interface TakeAlongDimOptions {
   /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
 }
-
-/** Arguments of indexAdd by name, those of add. */
-export interface IndexAddOptions extends AddOptions {}
-
-/** Arguments of indexPut by name, those of put. */
-export interface IndexPutOptions extends PutOptions {}
-
-/** Arguments of putIndices by name, those of put. */
-export interface PutIndicesOptions extends PutOptions {}
 
 /** Arguments of roll by name. */
 export interface RollOptions {
@@ -468,14 +312,11 @@ export interface Rot90Options {
   readonly dims?: readonly number[] | undefined;
 }
 
-/** Arguments of tril by name. */
+/** Arguments of tril and 1 further op by name. */
 export interface TrilOptions {
   /** As PyTorch's `diagonal`; default 0. */
   readonly diagonal?: Dim | undefined;
 }
-
-/** Arguments of triu by name, those of tril. */
-export interface TriuOptions extends TrilOptions {}
 
 /** Arguments of diag by name. */
 export interface DiagOptions {
@@ -483,29 +324,17 @@ export interface DiagOptions {
   readonly diagonal?: number | undefined;
 }
 
-/** Arguments of cat by name, those of splitWithSizesCopy. */
-export interface CatOptions extends SplitWithSizesCopyOptions {}
-
-/** Arguments of stack by name, those of splitWithSizesCopy. */
-export interface StackOptions extends SplitWithSizesCopyOptions {}
-
-/** Arguments of cumsum by name. */
-export interface CumsumOptions {
+/** Arguments of cumsum and 5 further ops by name. */
+export interface DtypeOptions {
   /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
-/** Arguments of cumprod by name, those of cumsum. */
-export interface CumprodOptions extends CumsumOptions {}
-
-/** Arguments of addcmul by name. */
-export interface AddcmulOptions {
+/** Arguments of addcmul and 1 further op by name. */
+export interface ValueOptions {
   /** As PyTorch's `value`; default 1. */
   readonly value?: Scalar | Dim | undefined;
 }
-
-/** Arguments of addcdiv by name, those of addcmul. */
-export interface AddcdivOptions extends AddcmulOptions {}
 
 /** Arguments of nonzero by name. */
 export interface NonzeroOptions {
@@ -573,14 +402,11 @@ export interface PadOptions {
   readonly value?: Scalar | Dim | null | undefined;
 }
 
-/** Arguments of scatterReduce by name. */
-export interface ScatterReduceOptions {
+/** Arguments of scatterReduce and 1 further op by name. */
+export interface IncludeSelfOptions {
   /** As PyTorch's `include_self`; default true. */
   readonly includeSelf?: boolean | undefined;
 }
-
-/** Arguments of indexReduce by name, those of scatterReduce. */
-export interface IndexReduceOptions extends ScatterReduceOptions {}
 
 /** Arguments of sort by name. */
 export interface SortOptions {
@@ -612,7 +438,7 @@ export interface TopkOptions {
   readonly sorted?: boolean | undefined;
 }
 
-/** Arguments of kthvalue by name. */
+/** Arguments of kthvalue and 1 further op by name. */
 export interface KthvalueOptions {
   /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
@@ -620,13 +446,7 @@ export interface KthvalueOptions {
   readonly keepdim?: boolean | undefined;
 }
 
-/** Arguments of median by name, those of argmax. */
-export interface MedianOptions extends ArgmaxOptions {}
-
-/** Arguments of nanmedian by name, those of argmax. */
-export interface NanmedianOptions extends ArgmaxOptions {}
-
-/** Arguments of quantile by name. */
+/** Arguments of quantile and 1 further op by name. */
 export interface QuantileOptions {
   /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
@@ -635,9 +455,6 @@ export interface QuantileOptions {
   /** As PyTorch's `interpolation`; default "linear". */
   readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
 }
-
-/** Arguments of nanquantile by name, those of quantile. */
-export interface NanquantileOptions extends QuantileOptions {}
 
 /** Arguments of searchsorted by name. */
 export interface SearchsortedOptions<T> {
@@ -673,12 +490,6 @@ export interface GeluOptions {
   readonly approximate?: "none" | "tanh" | undefined;
 }
 
-/** Arguments of silu by name, those of sigmoid. */
-export interface SiluOptions extends SigmoidOptions {}
-
-/** Arguments of mish by name, those of sigmoid. */
-export interface MishOptions extends SigmoidOptions {}
-
 /** Arguments of softplus by name. */
 export interface SoftplusOptions {
   /** As PyTorch's `beta`; default 1. */
@@ -687,21 +498,15 @@ export interface SoftplusOptions {
   readonly threshold?: number | undefined;
 }
 
-/** Arguments of elu by name. */
-export interface EluOptions {
+/** Arguments of elu and 1 further op by name. */
+export interface AlphaInplaceOptions {
   /** As PyTorch's `alpha`; default 1. */
   readonly alpha?: number | undefined;
   /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
 
-/** Arguments of celu by name, those of elu. */
-export interface CeluOptions extends EluOptions {}
-
-/** Arguments of selu by name, those of sigmoid. */
-export interface SeluOptions extends SigmoidOptions {}
-
-/** Arguments of glu by name. */
+/** Arguments of glu and 1 further op by name. */
 export interface GluOptions {
   /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
@@ -719,7 +524,7 @@ export interface MaxPool2dWithIndicesBackwardOptions {
   readonly ceilMode?: boolean | undefined;
 }
 
-/** Arguments of maxPool1d by name. */
+/** Arguments of maxPool1d and 2 further ops by name. */
 export interface MaxPool1dOptions {
   /** As PyTorch's `stride`; optional. */
   readonly stride?: IntOrInts | null | undefined;
@@ -733,13 +538,7 @@ export interface MaxPool1dOptions {
   readonly returnIndices?: boolean | undefined;
 }
 
-/** Arguments of maxPool2d by name, those of maxPool1d. */
-export interface MaxPool2dOptions extends MaxPool1dOptions {}
-
-/** Arguments of maxPool3d by name, those of maxPool1d. */
-export interface MaxPool3dOptions extends MaxPool1dOptions {}
-
-/** Arguments of avgPool1d by name. */
+/** Arguments of avgPool1d and 2 further ops by name. */
 export interface AvgPool1dOptions {
   /** As PyTorch's `stride`; optional. */
   readonly stride?: IntOrInts | null | undefined;
@@ -753,27 +552,15 @@ export interface AvgPool1dOptions {
   readonly divisorOverride?: number | null | undefined;
 }
 
-/** Arguments of avgPool2d by name, those of avgPool1d. */
-export interface AvgPool2dOptions extends AvgPool1dOptions {}
-
-/** Arguments of avgPool3d by name, those of avgPool1d. */
-export interface AvgPool3dOptions extends AvgPool1dOptions {}
-
-/** Arguments of lpPool1d by name. */
-export interface LpPool1dOptions {
+/** Arguments of lpPool1d and 2 further ops by name. */
+export interface StrideCeilModeOptions {
   /** As PyTorch's `stride`; optional. */
   readonly stride?: IntOrInts | null | undefined;
   /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
 }
 
-/** Arguments of lpPool2d by name, those of lpPool1d. */
-export interface LpPool2dOptions extends LpPool1dOptions {}
-
-/** Arguments of lpPool3d by name, those of lpPool1d. */
-export interface LpPool3dOptions extends LpPool1dOptions {}
-
-/** Arguments of fractionalMaxPool2d by name. */
+/** Arguments of fractionalMaxPool2d and 1 further op by name. */
 export interface FractionalMaxPool2dOptions<T> {
   /** As PyTorch's `output_size`; optional. */
   readonly outputSize?: IntOrInts | null | undefined;
@@ -784,9 +571,6 @@ export interface FractionalMaxPool2dOptions<T> {
   /** As PyTorch's `random_samples`; optional. */
   readonly randomSamples?: T | null | undefined;
 }
-
-/** Arguments of fractionalMaxPool3d by name, those of fractionalMaxPool2d. */
-export interface FractionalMaxPool3dOptions<T> extends FractionalMaxPool2dOptions<T> {}
 
 /** Arguments of cauchy by name. */
 export interface CauchyOptions {
@@ -830,7 +614,7 @@ export interface FillDiagonalOptions {
   readonly wrap?: boolean | undefined;
 }
 
-/** Arguments of rand by name. */
+/** Arguments of rand and 4 further ops by name. */
 export interface RandOptions {
   /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
@@ -841,15 +625,6 @@ export interface RandOptions {
   /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
-
-/** Arguments of randn by name, those of rand. */
-export interface RandnOptions extends RandOptions {}
-
-/** Arguments of randLike by name, those of rand. */
-export interface RandLikeOptions extends RandOptions {}
-
-/** Arguments of randnLike by name, those of rand. */
-export interface RandnLikeOptions extends RandOptions {}
 
 /** Arguments of randint by name. */
 export interface RandintOptions {
@@ -880,9 +655,6 @@ export interface RandintLikeOptions {
   /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
-
-/** Arguments of randperm by name, those of rand. */
-export interface RandpermOptions extends RandOptions {}
 
 /** Arguments of bernoulli by name. */
 export interface BernoulliOptions<T> {
@@ -928,7 +700,7 @@ export interface MultinomialOptions {
   readonly generator?: RandomSource | null | undefined;
 }
 
-/** Arguments of dropout by name. */
+/** Arguments of dropout and 3 further ops by name. */
 export interface DropoutOptions {
   /** As PyTorch's `p`; default 0.5. */
   readonly p?: number | undefined;
@@ -938,16 +710,7 @@ export interface DropoutOptions {
   readonly inplace?: boolean | undefined;
 }
 
-/** Arguments of dropout1d by name, those of dropout. */
-export interface Dropout1dOptions extends DropoutOptions {}
-
-/** Arguments of dropout2d by name, those of dropout. */
-export interface Dropout2dOptions extends DropoutOptions {}
-
-/** Arguments of dropout3d by name, those of dropout. */
-export interface Dropout3dOptions extends DropoutOptions {}
-
-/** Arguments of alphaDropout by name. */
+/** Arguments of alphaDropout and 1 further op by name. */
 export interface AlphaDropoutOptions {
   /** As PyTorch's `p`; default 0.5. */
   readonly p?: number | undefined;
@@ -956,9 +719,6 @@ export interface AlphaDropoutOptions {
   /** As PyTorch's `inplace`; default false. */
   readonly inplace?: boolean | undefined;
 }
-
-/** Arguments of featureAlphaDropout by name, those of alphaDropout. */
-export interface FeatureAlphaDropoutOptions extends AlphaDropoutOptions {}
 
 /** Arguments of rrelu by name. */
 export interface RreluOptions {
@@ -984,7 +744,7 @@ export interface GumbelSoftmaxOptions<T> {
   readonly dim?: number | undefined;
 }
 
-/** Arguments of var by name. */
+/** Arguments of var and 3 further ops by name. */
 export interface VarOptions {
   /** As PyTorch's `dim`; optional. */
   readonly dim?: IntOrInts | boolean | null | undefined;
@@ -995,15 +755,6 @@ export interface VarOptions {
   /** As PyTorch's `correction`; optional. */
   readonly correction?: Scalar | Dim | null | undefined;
 }
-
-/** Arguments of std by name, those of var. */
-export interface StdOptions extends VarOptions {}
-
-/** Arguments of varMean by name, those of var. */
-export interface VarMeanOptions extends VarOptions {}
-
-/** Arguments of stdMean by name, those of var. */
-export interface StdMeanOptions extends VarOptions {}
 
 /** Arguments of logsumexp by name. */
 export interface LogsumexpOptions {
@@ -1063,8 +814,8 @@ export interface PairwiseDistanceOptions {
   readonly keepdim?: boolean | undefined;
 }
 
-/** Arguments of dist by name. */
-export interface DistOptions {
+/** Arguments of dist and 1 further op by name. */
+export interface POptions {
   /** As PyTorch's `p`; default 2. */
   readonly p?: number | undefined;
 }
@@ -1153,8 +904,8 @@ export interface ScaledDotProductAttentionOptions<T> {
   readonly enableGqa?: boolean | undefined;
 }
 
-/** Arguments of bilinear by name. */
-export interface BilinearOptions<T> {
+/** Arguments of bilinear and 2 further ops by name. */
+export interface BiasOptions<T> {
   /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
 }
@@ -1171,7 +922,7 @@ export interface DiagflatOptions {
   readonly offset?: number | undefined;
 }
 
-/** Arguments of triuIndices by name. */
+/** Arguments of triuIndices and 1 further op by name. */
 export interface TriuIndicesOptions {
   /** As PyTorch's `offset`; default 0. */
   readonly offset?: number | undefined;
@@ -1182,9 +933,6 @@ export interface TriuIndicesOptions {
   /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
-
-/** Arguments of trilIndices by name, those of triuIndices. */
-export interface TrilIndicesOptions extends TriuIndicesOptions {}
 
 /** Arguments of tensordot by name. */
 export interface TensordotOptions {
@@ -1204,7 +952,7 @@ export interface DiffOptions<T> {
   readonly append?: T | null | undefined;
 }
 
-/** Arguments of trapezoid by name. */
+/** Arguments of trapezoid and 1 further op by name. */
 export interface TrapezoidOptions<T> {
   /** As PyTorch's `x`; optional. */
   readonly x?: Operand<T> | null | undefined;
@@ -1213,9 +961,6 @@ export interface TrapezoidOptions<T> {
   /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
 }
-
-/** Arguments of cumulativeTrapezoid by name, those of trapezoid. */
-export interface CumulativeTrapezoidOptions<T> extends TrapezoidOptions<T> {}
 
 /** Arguments of interpolate by name. */
 export interface InterpolateOptions {
@@ -1241,18 +986,15 @@ export interface InterpolateOptions {
   readonly antialias?: boolean | undefined;
 }
 
-/** Arguments of upsampleNearest by name. */
-export interface UpsampleNearestOptions {
+/** Arguments of upsampleNearest and 1 further op by name. */
+export interface SizeScaleFactorOptions {
   /** As PyTorch's `size`; optional. */
   readonly size?: Dim | readonly Dim[] | null | undefined;
   /** As PyTorch's `scale_factor`; optional. */
   readonly scaleFactor?: number | readonly number[] | null | undefined;
 }
 
-/** Arguments of upsampleBilinear by name, those of upsampleNearest. */
-export interface UpsampleBilinearOptions extends UpsampleNearestOptions {}
-
-/** Arguments of im2col by name. */
+/** Arguments of im2col and 1 further op by name. */
 export interface Im2colOptions {
   /** As PyTorch's `dilation`; default 1. */
   readonly dilation?: IntOrInts | undefined;
@@ -1272,9 +1014,6 @@ export interface LocalResponseNormOptions {
   readonly k?: number | undefined;
 }
 
-/** Arguments of col2im by name, those of im2col. */
-export interface Col2imOptions extends Im2colOptions {}
-
 /** Arguments of gridSample by name. */
 export interface GridSampleOptions {
   /** As PyTorch's `mode`; default "bilinear". */
@@ -1291,8 +1030,8 @@ export interface AffineGridOptions {
   readonly alignCorners?: boolean | undefined;
 }
 
-/** Arguments of marginRankingLoss by name. */
-export interface MarginRankingLossOptions {
+/** Arguments of marginRankingLoss and 1 further op by name. */
+export interface MarginReductionOptions {
   /** As PyTorch's `margin`; default 0. */
   readonly margin?: number | undefined;
   /** As PyTorch's `reduction`; default "mean". */
@@ -1306,9 +1045,6 @@ export interface HingeEmbeddingLossOptions {
   /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
-
-/** Arguments of cosineEmbeddingLoss by name, those of marginRankingLoss. */
-export interface CosineEmbeddingLossOptions extends MarginRankingLossOptions {}
 
 /** Arguments of gaussianNllLoss by name. */
 export interface GaussianNllLossOptions {
@@ -1390,9 +1126,6 @@ export interface CdistOptions {
   readonly computeMode?: string | null | undefined;
 }
 
-/** Arguments of pdist by name, those of dist. */
-export interface PdistOptions extends DistOptions {}
-
 /** Arguments of multilabelMarginLoss by name. */
 export interface MultilabelMarginLossOptions {
   /** As PyTorch's `size_average`; optional. */
@@ -1451,18 +1184,6 @@ export interface LinalgNormOptions {
   readonly dtype?: DType | null | undefined;
 }
 
-/** Arguments of linalgDiagonal by name, those of diagEmbed. */
-export interface LinalgDiagonalOptions extends DiagEmbedOptions {}
-
-/** Arguments of cross by name, those of takeAlongDim. */
-export interface CrossOptions extends TakeAlongDimOptions {}
-
-/** Arguments of linalgCross by name, those of takeAlongDim. */
-export interface LinalgCrossOptions extends TakeAlongDimOptions {}
-
-/** Arguments of vecdot by name, those of glu. */
-export interface VecdotOptions extends GluOptions {}
-
 /** Arguments of vander by name. */
 export interface VanderOptions {
   /** As PyTorch's `_n`; optional. */
@@ -1504,12 +1225,6 @@ export interface CovOptions<T> {
   /** As PyTorch's `aweights`; optional. */
   readonly aweights?: T | null | undefined;
 }
-
-/** Arguments of aminmax by name, those of argmax. */
-export interface AminmaxOptions extends ArgmaxOptions {}
-
-/** Arguments of mode by name, those of kthvalue. */
-export interface ModeOptions extends KthvalueOptions {}
 
 /** Arguments of histc by name. */
 export interface HistcOptions {
@@ -1585,17 +1300,11 @@ export interface CholeskyExOptions {
   readonly checkErrors?: boolean | undefined;
 }
 
-/** Arguments of cholesky by name. */
-export interface CholeskyOptions {
+/** Arguments of cholesky and 2 further ops by name. */
+export interface UpperOptions {
   /** As PyTorch's `upper`; default false. */
   readonly upper?: boolean | undefined;
 }
-
-/** Arguments of choleskyInverse by name, those of cholesky. */
-export interface CholeskyInverseOptions extends CholeskyOptions {}
-
-/** Arguments of choleskySolve by name, those of cholesky. */
-export interface CholeskySolveOptions extends CholeskyOptions {}
 
 /** Arguments of qr by name. */
 export interface QrOptions {
@@ -1603,14 +1312,11 @@ export interface QrOptions {
   readonly mode?: "reduced" | "complete" | "r" | undefined;
 }
 
-/** Arguments of eigh by name. */
-export interface EighOptions {
+/** Arguments of eigh and 1 further op by name. */
+export interface UPLOOptions {
   /** As PyTorch's `_u_p_l_o`; default "L". */
   readonly UPLO?: "L" | "U" | undefined;
 }
-
-/** Arguments of eigvalsh by name, those of eigh. */
-export interface EigvalshOptions extends EighOptions {}
 
 /** Arguments of eigenPairs by name. */
 export interface EigenPairsOptions {
@@ -1666,16 +1372,13 @@ export interface PcaLowrankOptions {
   readonly niter?: number | undefined;
 }
 
-/** Arguments of luFactorEx by name. */
-export interface LuFactorExOptions {
+/** Arguments of luFactorEx and 1 further op by name. */
+export interface PivotCheckErrorsOptions {
   /** As PyTorch's `pivot`; default true. */
   readonly pivot?: boolean | undefined;
   /** As PyTorch's `check_errors`; default false. */
   readonly checkErrors?: boolean | undefined;
 }
-
-/** Arguments of luFactorPairs by name, those of luFactorEx. */
-export interface LuFactorPairsOptions extends LuFactorExOptions {}
 
 /** Arguments of permutationOf by name. */
 export interface PermutationOfOptions {
@@ -1683,8 +1386,8 @@ export interface PermutationOfOptions {
   readonly dtype?: DType | undefined;
 }
 
-/** Arguments of luFactor by name. */
-export interface LuFactorOptions {
+/** Arguments of luFactor and 1 further op by name. */
+export interface PivotOptions {
   /** As PyTorch's `pivot`; default true. */
   readonly pivot?: boolean | undefined;
 }
@@ -1696,9 +1399,6 @@ export interface LuUnpackOptions {
   /** As PyTorch's `unpack_pivots`; default true. */
   readonly unpackPivots?: boolean | undefined;
 }
-
-/** Arguments of linalgLu by name, those of luFactor. */
-export interface LinalgLuOptions extends LuFactorOptions {}
 
 /** Arguments of lu by name. */
 export interface LuOptions {
@@ -1796,25 +1496,19 @@ export interface LdlFactorExOptions {
   readonly checkErrors?: boolean | undefined;
 }
 
-/** Arguments of ldlFactor by name. */
-export interface LdlFactorOptions {
+/** Arguments of ldlFactor and 1 further op by name. */
+export interface HermitianOptions {
   /** As PyTorch's `hermitian`; default false. */
   readonly hermitian?: boolean | undefined;
 }
 
-/** Arguments of ldlSolve by name, those of ldlFactor. */
-export interface LdlSolveOptions extends LdlFactorOptions {}
-
-/** Arguments of nativeLayerNorm by name. */
-export interface NativeLayerNormOptions<T> {
+/** Arguments of nativeLayerNorm and 1 further op by name. */
+export interface WeightBiasOptions<T> {
   /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
   /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
 }
-
-/** Arguments of nativeGroupNorm by name, those of nativeLayerNorm. */
-export interface NativeGroupNormOptions<T> extends NativeLayerNormOptions<T> {}
 
 /** Arguments of nativeBatchNorm by name. */
 export interface NativeBatchNormOptions<T> {
@@ -1828,33 +1522,15 @@ export interface NativeBatchNormOptions<T> {
   readonly runningVar?: T | null | undefined;
 }
 
-/** Arguments of addmm by name. */
-export interface AddmmOptions {
+/** Arguments of addmm and 4 further ops by name. */
+export interface BetaAlphaOptions {
   /** As PyTorch's `beta`; default 1. */
   readonly beta?: Scalar | Dim | undefined;
   /** As PyTorch's `alpha`; default 1. */
   readonly alpha?: Scalar | Dim | undefined;
 }
 
-/** Arguments of addmv by name, those of addmm. */
-export interface AddmvOptions extends AddmmOptions {}
-
-/** Arguments of baddbmm by name, those of addmm. */
-export interface BaddbmmOptions extends AddmmOptions {}
-
-/** Arguments of addbmm by name, those of addmm. */
-export interface AddbmmOptions extends AddmmOptions {}
-
-/** Arguments of addr by name, those of addmm. */
-export interface AddrOptions extends AddmmOptions {}
-
-/** Arguments of linear by name, those of bilinear. */
-export interface LinearOptions<T> extends BilinearOptions<T> {}
-
-/** Arguments of convolution by name, those of bilinear. */
-export interface ConvolutionOptions<T> extends BilinearOptions<T> {}
-
-/** Arguments of conv1d by name. */
+/** Arguments of conv1d and 2 further ops by name. */
 export interface Conv1dOptions<T> {
   /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
@@ -1868,13 +1544,7 @@ export interface Conv1dOptions<T> {
   readonly groups?: number | undefined;
 }
 
-/** Arguments of conv2d by name, those of conv1d. */
-export interface Conv2dOptions<T> extends Conv1dOptions<T> {}
-
-/** Arguments of conv3d by name, those of conv1d. */
-export interface Conv3dOptions<T> extends Conv1dOptions<T> {}
-
-/** Arguments of convTranspose1d by name. */
+/** Arguments of convTranspose1d and 2 further ops by name. */
 export interface ConvTranspose1dOptions<T> {
   /** As PyTorch's `bias`; optional. */
   readonly bias?: T | null | undefined;
@@ -1890,25 +1560,13 @@ export interface ConvTranspose1dOptions<T> {
   readonly dilation?: IntOrInts | undefined;
 }
 
-/** Arguments of convTranspose2d by name, those of convTranspose1d. */
-export interface ConvTranspose2dOptions<T> extends ConvTranspose1dOptions<T> {}
-
-/** Arguments of convTranspose3d by name, those of convTranspose1d. */
-export interface ConvTranspose3dOptions<T> extends ConvTranspose1dOptions<T> {}
-
-/** Arguments of adaptiveMaxPool1d by name. */
-export interface AdaptiveMaxPool1dOptions {
+/** Arguments of adaptiveMaxPool1d and 2 further ops by name. */
+export interface ReturnIndicesOptions {
   /** As PyTorch's `return_indices`; default false. */
   readonly returnIndices?: boolean | undefined;
 }
 
-/** Arguments of adaptiveMaxPool2d by name, those of adaptiveMaxPool1d. */
-export interface AdaptiveMaxPool2dOptions extends AdaptiveMaxPool1dOptions {}
-
-/** Arguments of adaptiveMaxPool3d by name, those of adaptiveMaxPool1d. */
-export interface AdaptiveMaxPool3dOptions extends AdaptiveMaxPool1dOptions {}
-
-/** Arguments of maxUnpool1d by name. */
+/** Arguments of maxUnpool1d and 2 further ops by name. */
 export interface MaxUnpool1dOptions {
   /** As PyTorch's `stride`; optional. */
   readonly stride?: IntOrInts | null | undefined;
@@ -1918,25 +1576,7 @@ export interface MaxUnpool1dOptions {
   readonly outputSize?: readonly number[] | null | undefined;
 }
 
-/** Arguments of maxUnpool2d by name, those of maxUnpool1d. */
-export interface MaxUnpool2dOptions extends MaxUnpool1dOptions {}
-
-/** Arguments of maxUnpool3d by name, those of maxUnpool1d. */
-export interface MaxUnpool3dOptions extends MaxUnpool1dOptions {}
-
-/** Arguments of softmax by name, those of cumsum. */
-export interface SoftmaxOptions extends CumsumOptions {}
-
-/** Arguments of safeSoftmax by name, those of cumsum. */
-export interface SafeSoftmaxOptions extends CumsumOptions {}
-
-/** Arguments of logSoftmax by name, those of cumsum. */
-export interface LogSoftmaxOptions extends CumsumOptions {}
-
-/** Arguments of softmin by name, those of cumsum. */
-export interface SoftminOptions extends CumsumOptions {}
-
-/** Arguments of layerNorm by name. */
+/** Arguments of layerNorm and 3 further ops by name. */
 export interface LayerNormOptions<T> {
   /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
@@ -1953,9 +1593,6 @@ export interface RmsNormOptions<T> {
   /** As PyTorch's `eps`; optional. */
   readonly eps?: number | null | undefined;
 }
-
-/** Arguments of groupNorm by name, those of layerNorm. */
-export interface GroupNormOptions<T> extends LayerNormOptions<T> {}
 
 /** Arguments of instanceNorm by name. */
 export interface InstanceNormOptions<T> {
@@ -1975,22 +1612,13 @@ export interface InstanceNormOptions<T> {
   readonly eps?: number | undefined;
 }
 
-/** Arguments of batchNormTraining by name, those of layerNorm. */
-export interface BatchNormTrainingOptions<T> extends LayerNormOptions<T> {}
-
-/** Arguments of batchNormInference by name, those of layerNorm. */
-export interface BatchNormInferenceOptions<T> extends LayerNormOptions<T> {}
-
-/** Arguments of mseLoss by name. */
-export interface MseLossOptions<T> {
+/** Arguments of mseLoss and 1 further op by name. */
+export interface ReductionWeightOptions<T> {
   /** As PyTorch's `reduction`; default "mean". */
   readonly reduction?: "none" | "mean" | "sum" | undefined;
   /** As PyTorch's `weight`; optional. */
   readonly weight?: T | null | undefined;
 }
-
-/** Arguments of l1Loss by name, those of mseLoss. */
-export interface L1LossOptions<T> extends MseLossOptions<T> {}
 
 /** Arguments of smoothL1Loss by name. */
 export interface SmoothL1LossOptions {
@@ -2070,7 +1698,7 @@ export interface FourierPairsOptions {
   readonly inverse?: boolean | undefined;
 }
 
-/** Arguments of fftFft by name. */
+/** Arguments of fftFft and 5 further ops by name. */
 export interface FftFftOptions {
   /** As PyTorch's `n`; optional. */
   readonly n?: number | null | undefined;
@@ -2080,22 +1708,7 @@ export interface FftFftOptions {
   readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
 }
 
-/** Arguments of fftIfft by name, those of fftFft. */
-export interface FftIfftOptions extends FftFftOptions {}
-
-/** Arguments of fftRfft by name, those of fftFft. */
-export interface FftRfftOptions extends FftFftOptions {}
-
-/** Arguments of fftIrfft by name, those of fftFft. */
-export interface FftIrfftOptions extends FftFftOptions {}
-
-/** Arguments of fftHfft by name, those of fftFft. */
-export interface FftHfftOptions extends FftFftOptions {}
-
-/** Arguments of fftIhfft by name, those of fftFft. */
-export interface FftIhfftOptions extends FftFftOptions {}
-
-/** Arguments of fftFft2 by name. */
+/** Arguments of fftFft2 and 5 further ops by name. */
 export interface FftFft2Options {
   /** As PyTorch's `s`; optional. */
   readonly s?: readonly number[] | null | undefined;
@@ -2105,16 +1718,7 @@ export interface FftFft2Options {
   readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
 }
 
-/** Arguments of fftIfft2 by name, those of fftFft2. */
-export interface FftIfft2Options extends FftFft2Options {}
-
-/** Arguments of fftRfft2 by name, those of fftFft2. */
-export interface FftRfft2Options extends FftFft2Options {}
-
-/** Arguments of fftIrfft2 by name, those of fftFft2. */
-export interface FftIrfft2Options extends FftFft2Options {}
-
-/** Arguments of fftFftn by name. */
+/** Arguments of fftFftn and 5 further ops by name. */
 export interface FftFftnOptions {
   /** As PyTorch's `s`; optional. */
   readonly s?: readonly number[] | null | undefined;
@@ -2124,28 +1728,7 @@ export interface FftFftnOptions {
   readonly norm?: "backward" | "ortho" | "forward" | null | undefined;
 }
 
-/** Arguments of fftIfftn by name, those of fftFftn. */
-export interface FftIfftnOptions extends FftFftnOptions {}
-
-/** Arguments of fftRfftn by name, those of fftFftn. */
-export interface FftRfftnOptions extends FftFftnOptions {}
-
-/** Arguments of fftIrfftn by name, those of fftFftn. */
-export interface FftIrfftnOptions extends FftFftnOptions {}
-
-/** Arguments of fftHfft2 by name, those of fftFft2. */
-export interface FftHfft2Options extends FftFft2Options {}
-
-/** Arguments of fftIhfft2 by name, those of fftFft2. */
-export interface FftIhfft2Options extends FftFft2Options {}
-
-/** Arguments of fftHfftn by name, those of fftFftn. */
-export interface FftHfftnOptions extends FftFftnOptions {}
-
-/** Arguments of fftIhfftn by name, those of fftFftn. */
-export interface FftIhfftnOptions extends FftFftnOptions {}
-
-/** Arguments of fftFftfreq by name. */
+/** Arguments of fftFftfreq and 1 further op by name. */
 export interface FftFftfreqOptions {
   /** As PyTorch's `d`; default 1. */
   readonly d?: number | undefined;
@@ -2156,15 +1739,6 @@ export interface FftFftfreqOptions {
   /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
-
-/** Arguments of fftRfftfreq by name, those of fftFftfreq. */
-export interface FftRfftfreqOptions extends FftFftfreqOptions {}
-
-/** Arguments of fftFftshift by name, those of countNonzero. */
-export interface FftFftshiftOptions extends CountNonzeroOptions {}
-
-/** Arguments of fftIfftshift by name, those of countNonzero. */
-export interface FftIfftshiftOptions extends CountNonzeroOptions {}
 
 /** Arguments of stft by name. */
 export interface StftOptions<T> {
@@ -2206,7 +1780,7 @@ export interface IstftOptions<T> {
   readonly returnComplex?: boolean | undefined;
 }
 
-/** Arguments of hannWindow by name. */
+/** Arguments of hannWindow and 2 further ops by name. */
 export interface HannWindowOptions {
   /** As PyTorch's `periodic`; default true. */
   readonly periodic?: boolean | undefined;
@@ -2233,12 +1807,6 @@ export interface HammingWindowOptions {
   /** Whether to record operations on the result; default false. */
   readonly requiresGrad?: boolean | undefined;
 }
-
-/** Arguments of blackmanWindow by name, those of hannWindow. */
-export interface BlackmanWindowOptions extends HannWindowOptions {}
-
-/** Arguments of bartlettWindow by name, those of hannWindow. */
-export interface BartlettWindowOptions extends HannWindowOptions {}
 
 /** Arguments of kaiserWindow by name. */
 export interface KaiserWindowOptions {

@@ -6,140 +6,81 @@ import type { DType } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { IntOrInts, Scalar } from "../ops/params.ts";
 import type {
-  AddbmmOptions,
-  AddcdivOptions,
-  AddcmulOptions,
-  AddmmOptions,
-  AddmvOptions,
-  AddOptions,
-  AddrOptions,
+  AccumulateOptions,
   AffineGridOptions,
-  AllOptions,
   AlphaDropoutOptions,
-  AmaxOptions,
-  AminmaxOptions,
-  AminOptions,
-  AnyOptions,
+  AlphaInplaceOptions,
+  AlphaOptions,
   ArangeOptions,
   ArgmaxOptions,
-  ArgminOptions,
   ArgsortOptions,
-  AsStridedCopyOptions,
-  AsStridedOptions,
-  AsStridedScatterOptions,
   AvgPool1dOptions,
-  BaddbmmOptions,
-  BartlettWindowOptions,
   BernoulliOptions,
+  BetaAlphaOptions,
   BincountOptions,
-  BlackmanWindowOptions,
   BucketizeOptions,
-  CatOptions,
   CdistOptions,
-  CeluOptions,
-  CholeskyInverseOptions,
-  CholeskyOptions,
-  CholeskySolveOptions,
-  ChunkOptions,
   ClampOptions,
   CombinationsOptions,
   ConstantPadNdOptions,
   Conv1dOptions,
-  Conv2dOptions,
-  Conv3dOptions,
   ConvTranspose1dOptions,
-  ConvTranspose2dOptions,
-  ConvTranspose3dOptions,
   CosineSimilarityOptions,
-  CountNonzeroOptions,
   CovOptions,
-  CrossOptions,
   CtcLossOptions,
-  CumprodOptions,
-  CumsumOptions,
-  CumulativeTrapezoidOptions,
   DiagEmbedOptions,
   DiagflatOptions,
-  DiagonalCopyOptions,
   DiagonalOptions,
-  DiagonalScatterOptions,
   DiagOptions,
   DiffOptions,
-  DistOptions,
+  DimKeepdimOptions,
+  DimOptions,
   DivOptions,
   DropoutOptions,
-  EmptyLikeOptions,
-  EmptyOptions,
-  ExpandCopyOptions,
+  DtypeOptions,
   EyeOptions,
-  FeatureAlphaDropoutOptions,
   FlattenOptions,
-  FullLikeOptions,
-  FullOptions,
   GatherOptions,
-  GroupNormOptions,
   HammingWindowOptions,
   HannWindowOptions,
-  HardshrinkOptions,
   HistcOptions,
   HistogramOptions,
-  IndexAddOptions,
-  IndexPutOptions,
-  IndexReduceOptions,
+  ImplicitOptions,
+  IncludeSelfOptions,
+  InplaceOptions,
   IscloseOptions,
   IsinOptions,
   IstftOptions,
   KaiserWindowOptions,
   KthvalueOptions,
+  LambdOptions,
   LayerNormOptions,
-  LinspaceOptions,
   LobpcgOptions,
   LogitOptions,
-  LogSoftmaxOptions,
   LogspaceOptions,
   LogsumexpOptions,
   LuOptions,
   LuUnpackOptions,
   MaxOptions,
   MaxPool1dOptions,
-  MaxPool2dOptions,
   MaxPool2dWithIndicesBackwardOptions,
-  MaxPool3dOptions,
-  MeanOptions,
-  MedianOptions,
   MeshgridOptions,
-  MinOptions,
-  ModeOptions,
   MultinomialOptions,
-  NanmeanOptions,
-  NanmedianOptions,
-  NanquantileOptions,
-  NansumOptions,
   NanToNumOptions,
   NativeBatchNormOptions,
-  NativeGroupNormOptions,
-  NativeLayerNormOptions,
   NonzeroOptions,
   NormOptions,
-  OnesLikeOptions,
-  OnesOptions,
   Operand,
   OrmqrOptions,
   PairwiseDistanceOptions,
   PcaLowrankOptions,
-  PdistOptions,
   PinverseOptions,
+  POptions,
   ProdOptions,
-  PutOptions,
   QuantileOptions,
   RandintLikeOptions,
   RandintOptions,
-  RandLikeOptions,
-  RandnLikeOptions,
-  RandnOptions,
   RandOptions,
-  RandpermOptions,
-  ReluOptions,
   RepeatInterleaveOptions,
   Results,
   RmsNormOptions,
@@ -147,65 +88,43 @@ import type {
   Rot90Options,
   RoundOptions,
   RreluOptions,
-  RsubOptions,
-  ScalarTensorOptions,
   ScatterOptions,
-  ScatterReduceOptions,
   SearchsortedOptions,
   SegmentReduceOptions,
-  SeluOptions,
-  SigmoidOptions,
   SliceOptions,
-  SliceScatterOptions,
-  SoftmaxOptions,
   SortOptions,
-  SplitOptions,
   SplitWithSizesCopyOptions,
-  SplitWithSizesOptions,
-  SqueezeCopyOptions,
-  SqueezeOptions,
-  StackOptions,
-  StdMeanOptions,
-  StdOptions,
   StftOptions,
-  SubOptions,
+  StorageOffsetOptions,
   SumOptions,
   SvdLowrankOptions,
   SvdOptions,
   TakeAlongDimOptions,
-  TanhOptions,
   TensordotOptions,
-  TensorSplitOptions,
-  ThresholdOptions,
   TopkOptions,
   TrapezoidOptions,
   TriangularSolveOptions,
-  TrilIndicesOptions,
   TrilOptions,
   TriuIndicesOptions,
-  TriuOptions,
-  UnbindCopyOptions,
-  UnbindOptions,
   UniqueConsecutiveOptions,
   UniqueOptions,
-  UnsafeChunkOptions,
-  UnsafeSplitOptions,
-  VarMeanOptions,
+  UpperOptions,
+  ValueOptions,
   VarOptions,
-  ZerosLikeOptions,
+  WeightBiasOptions,
   ZerosOptions,
 } from "../ops/generated_options.ts";
 import { ops } from "./eager.ts";
 import type { Tensor } from "./tensor.ts";
 
 /** self + alpha · other, broadcast and promoted, as `torch.add`. */
-export const add: (self: Tensor, other: Operand<Tensor>, options?: AddOptions) => Tensor = ops.add;
+export const add: (self: Tensor, other: Operand<Tensor>, options?: AlphaOptions) => Tensor = ops.add;
 /** self − alpha · other, broadcast and promoted, as `torch.sub`. */
-export const sub: (self: Tensor, other: Operand<Tensor>, options?: SubOptions) => Tensor = ops.sub;
+export const sub: (self: Tensor, other: Operand<Tensor>, options?: AlphaOptions) => Tensor = ops.sub;
 /** self − alpha · other, broadcast and promoted, as `torch.sub`. */
 export const subtract: typeof sub = sub;
 /** other − alpha · self, as `torch.rsub`. */
-export const rsub: (self: Tensor, other: Operand<Tensor>, options?: RsubOptions) => Tensor = ops.rsub;
+export const rsub: (self: Tensor, other: Operand<Tensor>, options?: AlphaOptions) => Tensor = ops.rsub;
 /** self · other, broadcast and promoted, as `torch.mul`. */
 export const mul: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.mul;
 /** self · other, broadcast and promoted, as `torch.mul`. */
@@ -322,7 +241,7 @@ export const round: (self: Tensor, options?: RoundOptions) => Tensor = ops.round
 /** self − trunc(self), as `torch.frac`. */
 export const frac: (self: Tensor) => Tensor = ops.frac;
 /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
-export const sigmoid: (self: Tensor, inplace?: boolean | SigmoidOptions, options?: SigmoidOptions) => Tensor =
+export const sigmoid: (self: Tensor, inplace?: boolean | InplaceOptions, options?: InplaceOptions) => Tensor =
   ops.sigmoid;
 /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
 export const expit: typeof sigmoid = sigmoid;
@@ -372,7 +291,7 @@ export const sinh: (self: Tensor) => Tensor = ops.sinh;
 /** cosh of each element, as `torch.cosh`; integers are converted to floats. */
 export const cosh: (self: Tensor) => Tensor = ops.cosh;
 /** tanh of each element, as `torch.tanh`; integers are converted to floats. */
-export const tanh: (self: Tensor, inplace?: boolean | TanhOptions, options?: TanhOptions) => Tensor =
+export const tanh: (self: Tensor, inplace?: boolean | InplaceOptions, options?: InplaceOptions) => Tensor =
   ops.tanh;
 /** asinh of each element, as `torch.asinh`; integers are converted to floats. */
 export const asinh: (self: Tensor) => Tensor = ops.asinh;
@@ -435,7 +354,7 @@ export const nanToNum: (
 /** 0 below 0, 1 above, `other` at 0, as `torch.heaviside`. */
 export const heaviside: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.heaviside;
 /** max(self, 0), where −0 and NaN stay what they are, as `torch.relu`. */
-export const relu: (self: Tensor, inplace?: boolean | ReluOptions, options?: ReluOptions) => Tensor =
+export const relu: (self: Tensor, inplace?: boolean | InplaceOptions, options?: InplaceOptions) => Tensor =
   ops.relu;
 /** self above the threshold, else `value`, as `nn.functional.threshold`. */
 export const threshold: {
@@ -443,19 +362,16 @@ export const threshold: {
     self: Tensor,
     threshold: number,
     value: number,
-    inplace?: boolean | ThresholdOptions,
-    options?: ThresholdOptions,
+    inplace?: boolean | InplaceOptions,
+    options?: InplaceOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly threshold: number; readonly value: number } & ThresholdOptions): Tensor;
+  (self: Tensor, named: { readonly threshold: number; readonly value: number } & InplaceOptions): Tensor;
 } = ops.threshold;
 /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
 export const prelu: (self: Tensor, weight: Tensor) => Tensor = ops.prelu;
 /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
-export const hardshrink: (
-  self: Tensor,
-  lambd?: number | HardshrinkOptions,
-  options?: HardshrinkOptions,
-) => Tensor = ops.hardshrink;
+export const hardshrink: (self: Tensor, lambd?: number | LambdOptions, options?: LambdOptions) => Tensor =
+  ops.hardshrink;
 /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
 export const sum: (
   self: Tensor,
@@ -466,9 +382,9 @@ export const sum: (
 /** The mean over dimensions, of floats, as `torch.mean`. */
 export const mean: (
   self: Tensor,
-  dim?: IntOrInts | null | MeanOptions,
-  keepdim?: boolean | MeanOptions,
-  options?: MeanOptions,
+  dim?: IntOrInts | null | SumOptions,
+  keepdim?: boolean | SumOptions,
+  options?: SumOptions,
 ) => Tensor = ops.mean;
 /** The product over all elements or one dimension, as `torch.prod`. */
 export const prod: (
@@ -480,16 +396,16 @@ export const prod: (
 /** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
 export const amax: (
   self: Tensor,
-  dim?: IntOrInts | null | AmaxOptions,
-  keepdim?: boolean | AmaxOptions,
-  options?: AmaxOptions,
+  dim?: IntOrInts | null | DimKeepdimOptions,
+  keepdim?: boolean | DimKeepdimOptions,
+  options?: DimKeepdimOptions,
 ) => Tensor = ops.amax;
 /** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
 export const amin: (
   self: Tensor,
-  dim?: IntOrInts | null | AminOptions,
-  keepdim?: boolean | AminOptions,
-  options?: AminOptions,
+  dim?: IntOrInts | null | DimKeepdimOptions,
+  keepdim?: boolean | DimKeepdimOptions,
+  options?: DimKeepdimOptions,
 ) => Tensor = ops.amin;
 /** The index of the first maximum over one dimension, or in the flattened tensor. As `torch.argmax`. */
 export const argmax: (
@@ -501,23 +417,23 @@ export const argmax: (
 /** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
 export const argmin: (
   self: Tensor,
-  dim?: number | null | ArgminOptions,
-  keepdim?: boolean | ArgminOptions,
-  options?: ArgminOptions,
+  dim?: number | null | ArgmaxOptions,
+  keepdim?: boolean | ArgmaxOptions,
+  options?: ArgmaxOptions,
 ) => Tensor = ops.argmin;
 /** True where any of the elements over dimensions are not 0, as `torch.any`. */
 export const any: (
   self: Tensor,
-  dim?: IntOrInts | null | AnyOptions,
-  keepdim?: boolean | AnyOptions,
-  options?: AnyOptions,
+  dim?: IntOrInts | null | DimKeepdimOptions,
+  keepdim?: boolean | DimKeepdimOptions,
+  options?: DimKeepdimOptions,
 ) => Tensor = ops.any;
 /** True where all of the elements over dimensions are not 0, as `torch.all`. */
 export const all: (
   self: Tensor,
-  dim?: IntOrInts | null | AllOptions,
-  keepdim?: boolean | AllOptions,
-  options?: AllOptions,
+  dim?: IntOrInts | null | DimKeepdimOptions,
+  keepdim?: boolean | DimKeepdimOptions,
+  options?: DimKeepdimOptions,
 ) => Tensor = ops.all;
 /**
  * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
@@ -546,34 +462,34 @@ export const min: {
   (
     self: Tensor,
     dim: number,
-    keepdim?: boolean | MinOptions<Tensor>,
-    options?: MinOptions<Tensor>,
+    keepdim?: boolean | MaxOptions<Tensor>,
+    options?: MaxOptions<Tensor>,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    options: MinOptions<Tensor> & { readonly dim: number },
+    options: MaxOptions<Tensor> & { readonly dim: number },
   ): Results<Tensor, ["values", "indices"]>;
-  (self: Tensor, dim?: null | MinOptions<Tensor>, keepdim?: boolean): Tensor;
+  (self: Tensor, dim?: null | MaxOptions<Tensor>, keepdim?: boolean): Tensor;
 } = ops.min;
 /** The number of elements over dimensions that are not 0, as `torch.count_nonzero`. */
 export const countNonzero: (
   self: Tensor,
-  dim?: IntOrInts | null | CountNonzeroOptions,
-  options?: CountNonzeroOptions,
+  dim?: IntOrInts | null | DimOptions,
+  options?: DimOptions,
 ) => Tensor = ops.countNonzero;
 /** The sum over dimensions, ignoring NaN, as `torch.nansum`. */
 export const nansum: (
   self: Tensor,
-  dim?: IntOrInts | null | NansumOptions,
-  keepdim?: boolean | NansumOptions,
-  options?: NansumOptions,
+  dim?: IntOrInts | null | SumOptions,
+  keepdim?: boolean | SumOptions,
+  options?: SumOptions,
 ) => Tensor = ops.nansum;
 /** The mean over dimensions, ignoring NaN, as `torch.nanmean`. */
 export const nanmean: (
   self: Tensor,
-  dim?: IntOrInts | null | NanmeanOptions,
-  keepdim?: boolean | NanmeanOptions,
-  options?: NanmeanOptions,
+  dim?: IntOrInts | null | SumOptions,
+  keepdim?: boolean | SumOptions,
+  options?: SumOptions,
 ) => Tensor = ops.nanmean;
 /** A tensor of zeros, as `torch.zeros`. */
 export const zeros: {
@@ -582,32 +498,29 @@ export const zeros: {
 } = ops.zeros;
 /** A tensor of ones, as `torch.ones`. */
 export const ones: {
-  (size: readonly Dim[], options?: OnesOptions): Tensor;
-  (...size: (Dim | OnesOptions)[]): Tensor;
+  (size: readonly Dim[], options?: ZerosOptions): Tensor;
+  (...size: (Dim | ZerosOptions)[]): Tensor;
 } = ops.ones;
 /** An uninitialised tensor, as `torch.empty`. */
 export const empty: {
-  (size: readonly Dim[], options?: EmptyOptions): Tensor;
-  (...size: (Dim | EmptyOptions)[]): Tensor;
+  (size: readonly Dim[], options?: ZerosOptions): Tensor;
+  (...size: (Dim | ZerosOptions)[]): Tensor;
 } = ops.empty;
 /** As zeros, of the shape, type and device of `self`. */
-export const zerosLike: (self: Tensor, options?: ZerosLikeOptions) => Tensor = ops.zerosLike;
+export const zerosLike: (self: Tensor, options?: ZerosOptions) => Tensor = ops.zerosLike;
 /** As ones, of the shape, type and device of `self`. */
-export const onesLike: (self: Tensor, options?: OnesLikeOptions) => Tensor = ops.onesLike;
+export const onesLike: (self: Tensor, options?: ZerosOptions) => Tensor = ops.onesLike;
 /** As empty, of the shape, type and device of `self`. */
-export const emptyLike: (self: Tensor, options?: EmptyLikeOptions) => Tensor = ops.emptyLike;
+export const emptyLike: (self: Tensor, options?: ZerosOptions) => Tensor = ops.emptyLike;
 /** A tensor of one value, by default of the number's type. As `torch.full`. */
 export const full: (
   size: readonly Dim[],
   fillValue: Scalar | Dim | Complex,
-  options?: FullOptions,
+  options?: ZerosOptions,
 ) => Tensor = ops.full;
 /** As full, of the shape, type and device of `self`. */
-export const fullLike: (
-  self: Tensor,
-  fillValue: Scalar | Dim | Complex,
-  options?: FullLikeOptions,
-) => Tensor = ops.fullLike;
+export const fullLike: (self: Tensor, fillValue: Scalar | Dim | Complex, options?: ZerosOptions) => Tensor =
+  ops.fullLike;
 /** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
 export const fill: (self: Tensor, value: Operand<Tensor>) => Tensor = ops.fill;
 /** arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`. */
@@ -622,7 +535,7 @@ export const linspace: (
   start: Scalar | Dim,
   end: Scalar | Dim,
   steps: Dim,
-  options?: LinspaceOptions,
+  options?: ZerosOptions,
 ) => Tensor = ops.linspace;
 /** base to the powers of linspace(start, end, steps), as `torch.logspace`. */
 export const logspace: (
@@ -635,7 +548,7 @@ export const logspace: (
 /** Ones on the diagonal of an n × m matrix of zeros, as `torch.eye`. */
 export const eye: (n: Dim, m?: Dim | null | EyeOptions, options?: EyeOptions) => Tensor = ops.eye;
 /** A 0-d tensor of a number, as `torch.scalar_tensor`. */
-export const scalarTensor: (s: Scalar | Dim, options?: ScalarTensorOptions) => Tensor = ops.scalarTensor;
+export const scalarTensor: (s: Scalar | Dim, options?: ZerosOptions) => Tensor = ops.scalarTensor;
 /** A copy of the elements, as `torch.clone`. */
 export const clone: (self: Tensor) => Tensor = ops.clone;
 /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
@@ -650,8 +563,8 @@ export const permute: {
 } = ops.permute;
 /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
 export const squeeze: {
-  (self: Tensor, dim?: IntOrInts | null | SqueezeOptions, options?: SqueezeOptions): Tensor;
-  (self: Tensor, ...dim: (number | SqueezeOptions)[]): Tensor;
+  (self: Tensor, dim?: IntOrInts | null | DimOptions, options?: DimOptions): Tensor;
+  (self: Tensor, ...dim: (number | DimOptions)[]): Tensor;
 } = ops.squeeze;
 /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
 export const unsqueeze: {
@@ -688,12 +601,12 @@ export const asStrided: {
     self: Tensor,
     size: readonly Dim[],
     stride: readonly Dim[],
-    storageOffset?: Dim | null | AsStridedOptions,
-    options?: AsStridedOptions,
+    storageOffset?: Dim | null | StorageOffsetOptions,
+    options?: StorageOffsetOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedOptions,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & StorageOffsetOptions,
   ): Tensor;
 } = ops.asStrided;
 /** As alias, copied. */
@@ -704,26 +617,26 @@ export const asStridedCopy: {
     self: Tensor,
     size: readonly Dim[],
     stride: readonly Dim[],
-    storageOffset?: Dim | null | AsStridedCopyOptions,
-    options?: AsStridedCopyOptions,
+    storageOffset?: Dim | null | StorageOffsetOptions,
+    options?: StorageOffsetOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedCopyOptions,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & StorageOffsetOptions,
   ): Tensor;
 } = ops.asStridedCopy;
 /** As diagonal, copied. */
 export const diagonalCopy: (
   self: Tensor,
-  offset?: number | DiagonalCopyOptions,
-  dim1?: number | DiagonalCopyOptions,
-  dim2?: number | DiagonalCopyOptions,
-  options?: DiagonalCopyOptions,
+  offset?: number | DiagonalOptions,
+  dim1?: number | DiagonalOptions,
+  dim2?: number | DiagonalOptions,
+  options?: DiagonalOptions,
 ) => Tensor = ops.diagonalCopy;
 /** As expand, copied. */
 export const expandCopy: {
-  (self: Tensor, size: readonly Dim[], options?: ExpandCopyOptions): Tensor;
-  (self: Tensor, ...size: (Dim | ExpandCopyOptions)[]): Tensor;
+  (self: Tensor, size: readonly Dim[], options?: ImplicitOptions): Tensor;
+  (self: Tensor, ...size: (Dim | ImplicitOptions)[]): Tensor;
 } = ops.expandCopy;
 /** As permute, copied. */
 export const permuteCopy: {
@@ -732,8 +645,8 @@ export const permuteCopy: {
 } = ops.permuteCopy;
 /** As squeeze, copied. */
 export const squeezeCopy: {
-  (self: Tensor, dim?: IntOrInts | null | SqueezeCopyOptions, options?: SqueezeCopyOptions): Tensor;
-  (self: Tensor, ...dim: (number | SqueezeCopyOptions)[]): Tensor;
+  (self: Tensor, dim?: IntOrInts | null | DimOptions, options?: DimOptions): Tensor;
+  (self: Tensor, ...dim: (number | DimOptions)[]): Tensor;
 } = ops.squeezeCopy;
 /** As unfold, copied. */
 export const unfoldCopy: {
@@ -775,23 +688,28 @@ export const transposeCopy: {
 /** As unbind, copied. */
 export const unbindCopy: (
   self: Tensor,
-  dim?: number | UnbindCopyOptions,
-  options?: UnbindCopyOptions,
+  dim?: number | SplitWithSizesCopyOptions,
+  options?: SplitWithSizesCopyOptions,
 ) => Tensor[] = ops.unbindCopy;
 /** As split, copied. */
 export const unsafeSplit: {
   (
     self: Tensor,
     splitSize: Dim | readonly Dim[],
-    dim?: number | UnsafeSplitOptions,
-    options?: UnsafeSplitOptions,
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
   ): Tensor[];
-  (self: Tensor, named: { readonly splitSize: Dim | readonly Dim[] } & UnsafeSplitOptions): Tensor[];
+  (self: Tensor, named: { readonly splitSize: Dim | readonly Dim[] } & SplitWithSizesCopyOptions): Tensor[];
 } = ops.unsafeSplit;
 /** As chunk, copied. */
 export const unsafeChunk: {
-  (self: Tensor, chunks: number, dim?: number | UnsafeChunkOptions, options?: UnsafeChunkOptions): Tensor[];
-  (self: Tensor, named: { readonly chunks: number } & UnsafeChunkOptions): Tensor[];
+  (
+    self: Tensor,
+    chunks: number,
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
+  ): Tensor[];
+  (self: Tensor, named: { readonly chunks: number } & SplitWithSizesCopyOptions): Tensor[];
 } = ops.unsafeChunk;
 /** self with the elements of select(dim, index) replaced by `src`, as `torch.select_scatter`. */
 export const selectScatter: {
@@ -802,20 +720,20 @@ export const selectScatter: {
 export const sliceScatter: (
   self: Tensor,
   src: Tensor,
-  dim?: number | SliceScatterOptions,
-  start?: Dim | null | SliceScatterOptions,
-  end?: Dim | null | SliceScatterOptions,
-  step?: number | SliceScatterOptions,
-  options?: SliceScatterOptions,
+  dim?: number | SliceOptions,
+  start?: Dim | null | SliceOptions,
+  end?: Dim | null | SliceOptions,
+  step?: number | SliceOptions,
+  options?: SliceOptions,
 ) => Tensor = ops.sliceScatter;
 /** self with the elements of diagonal(offset, dim1, dim2) replaced by `src`, as `torch.diagonal_scatter`. */
 export const diagonalScatter: (
   self: Tensor,
   src: Tensor,
-  offset?: number | DiagonalScatterOptions,
-  dim1?: number | DiagonalScatterOptions,
-  dim2?: number | DiagonalScatterOptions,
-  options?: DiagonalScatterOptions,
+  offset?: number | DiagonalOptions,
+  dim1?: number | DiagonalOptions,
+  dim2?: number | DiagonalOptions,
+  options?: DiagonalOptions,
 ) => Tensor = ops.diagonalScatter;
 /** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
 export const diagEmbed: (
@@ -836,13 +754,13 @@ export const asStridedScatter: {
     src: Tensor,
     size: readonly Dim[],
     stride: readonly Dim[],
-    storageOffset?: Dim | null | AsStridedScatterOptions,
-    options?: AsStridedScatterOptions,
+    storageOffset?: Dim | null | StorageOffsetOptions,
+    options?: StorageOffsetOptions,
   ): Tensor;
   (
     self: Tensor,
     src: Tensor,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedScatterOptions,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & StorageOffsetOptions,
   ): Tensor;
 } = ops.asStridedScatter;
 /** Two dimensions exchanged, as `torch.transpose`. */
@@ -897,35 +815,40 @@ export const split: {
   (
     self: Tensor,
     splitSize: Dim | readonly Dim[],
-    dim?: number | SplitOptions,
-    options?: SplitOptions,
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
   ): Tensor[];
-  (self: Tensor, named: { readonly splitSize: Dim | readonly Dim[] } & SplitOptions): Tensor[];
+  (self: Tensor, named: { readonly splitSize: Dim | readonly Dim[] } & SplitWithSizesCopyOptions): Tensor[];
 } = ops.split;
 /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
 export const splitWithSizes: {
   (
     self: Tensor,
     splitSizes: readonly Dim[],
-    dim?: number | SplitWithSizesOptions,
-    options?: SplitWithSizesOptions,
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
   ): Tensor[];
-  (self: Tensor, named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesOptions): Tensor[];
+  (self: Tensor, named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesCopyOptions): Tensor[];
 } = ops.splitWithSizes;
 /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
 export const chunk: {
-  (self: Tensor, chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): Tensor[];
-  (self: Tensor, named: { readonly chunks: number } & ChunkOptions): Tensor[];
+  (
+    self: Tensor,
+    chunks: number,
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
+  ): Tensor[];
+  (self: Tensor, named: { readonly chunks: number } & SplitWithSizesCopyOptions): Tensor[];
 } = ops.chunk;
 /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
 export const tensorSplit: {
   (
     self: Tensor,
     indicesOrSections: IntOrInts,
-    dim?: number | TensorSplitOptions,
-    options?: TensorSplitOptions,
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
   ): Tensor[];
-  (self: Tensor, named: { readonly indicesOrSections: IntOrInts } & TensorSplitOptions): Tensor[];
+  (self: Tensor, named: { readonly indicesOrSections: IntOrInts } & SplitWithSizesCopyOptions): Tensor[];
 } = ops.tensorSplit;
 /** Parts along a dimension, as `torch.hsplit`. */
 export const hsplit: {
@@ -943,8 +866,11 @@ export const dsplit: {
   (self: Tensor, named: { readonly indicesOrSections: IntOrInts }): Tensor[];
 } = ops.dsplit;
 /** All parts along a dimension, without it, as `torch.unbind`. */
-export const unbind: (self: Tensor, dim?: number | UnbindOptions, options?: UnbindOptions) => Tensor[] =
-  ops.unbind;
+export const unbind: (
+  self: Tensor,
+  dim?: number | SplitWithSizesCopyOptions,
+  options?: SplitWithSizesCopyOptions,
+) => Tensor[] = ops.unbind;
 /**
  * out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As
  * `torch.gather`.
@@ -980,8 +906,8 @@ export const put: (
   self: Tensor,
   index: Tensor,
   source: Tensor,
-  accumulate?: boolean | PutOptions,
-  options?: PutOptions,
+  accumulate?: boolean | AccumulateOptions,
+  options?: AccumulateOptions,
 ) => Tensor = ops.put;
 /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
 export const takeAlongDim: (
@@ -997,10 +923,10 @@ export const indexSelect: {
 } = ops.indexSelect;
 /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
 export const indexAdd: {
-  (self: Tensor, dim: number, index: Tensor, source: Tensor, options?: IndexAddOptions): Tensor;
+  (self: Tensor, dim: number, index: Tensor, source: Tensor, options?: AlphaOptions): Tensor;
   (
     self: Tensor,
-    named: { readonly dim: number; readonly index: Tensor; readonly source: Tensor } & IndexAddOptions,
+    named: { readonly dim: number; readonly index: Tensor; readonly source: Tensor } & AlphaOptions,
   ): Tensor;
 } = ops.indexAdd;
 /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
@@ -1021,8 +947,8 @@ export const indexPut: (
   self: Tensor,
   indices: readonly (Tensor | null)[],
   values: Tensor,
-  accumulate?: boolean | IndexPutOptions,
-  options?: IndexPutOptions,
+  accumulate?: boolean | AccumulateOptions,
+  options?: AccumulateOptions,
 ) => Tensor = ops.indexPut;
 /** The elements where the mask (broadcast) is true, in order, as `torch.masked_select`. */
 export const maskedSelect: (self: Tensor, mask: Tensor) => Tensor = ops.maskedSelect;
@@ -1072,13 +998,16 @@ export const rot90: (
 /** The lower triangle of matrices from a diagonal on, as `torch.tril`. */
 export const tril: (self: Tensor, diagonal?: Dim | TrilOptions, options?: TrilOptions) => Tensor = ops.tril;
 /** The upper triangle of matrices from a diagonal on, as `torch.triu`. */
-export const triu: (self: Tensor, diagonal?: Dim | TriuOptions, options?: TriuOptions) => Tensor = ops.triu;
+export const triu: (self: Tensor, diagonal?: Dim | TrilOptions, options?: TrilOptions) => Tensor = ops.triu;
 /** The diagonal of a matrix, or the matrix that has a vector on its diagonal, as `torch.diag`. */
 export const diag: (self: Tensor, diagonal?: number | DiagOptions, options?: DiagOptions) => Tensor =
   ops.diag;
 /** Tensors one after the other along a dimension, as `torch.cat`. */
-export const cat: (tensors: readonly Tensor[], dim?: number | CatOptions, options?: CatOptions) => Tensor =
-  ops.cat;
+export const cat: (
+  tensors: readonly Tensor[],
+  dim?: number | SplitWithSizesCopyOptions,
+  options?: SplitWithSizesCopyOptions,
+) => Tensor = ops.cat;
 /** Tensors one after the other along a dimension, as `torch.cat`. */
 export const concat: typeof cat = cat;
 /** Tensors one after the other along a dimension, as `torch.cat`. */
@@ -1086,18 +1015,18 @@ export const concatenate: typeof cat = cat;
 /** Tensors of one shape along a new dimension, as `torch.stack`. */
 export const stack: (
   tensors: readonly Tensor[],
-  dim?: number | StackOptions,
-  options?: StackOptions,
+  dim?: number | SplitWithSizesCopyOptions,
+  options?: SplitWithSizesCopyOptions,
 ) => Tensor = ops.stack;
 /** Running sums along a dimension, as `torch.cumsum`. */
 export const cumsum: {
-  (self: Tensor, dim: number, options?: CumsumOptions): Tensor;
-  (self: Tensor, named: { readonly dim: number } & CumsumOptions): Tensor;
+  (self: Tensor, dim: number, options?: DtypeOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & DtypeOptions): Tensor;
 } = ops.cumsum;
 /** Running products along a dimension, as `torch.cumprod`. */
 export const cumprod: {
-  (self: Tensor, dim: number, options?: CumprodOptions): Tensor;
-  (self: Tensor, named: { readonly dim: number } & CumprodOptions): Tensor;
+  (self: Tensor, dim: number, options?: DtypeOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & DtypeOptions): Tensor;
 } = ops.cumprod;
 /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
 export const logcumsumexp: {
@@ -1131,10 +1060,10 @@ export const logaddexp2: (self: Tensor, other: Operand<Tensor>) => Tensor = ops.
 /** self + weight · (end − self), exact at both ends, as `torch.lerp`. */
 export const lerp: (self: Tensor, end: Tensor, weight: Operand<Tensor>) => Tensor = ops.lerp;
 /** self + value · tensor1 · tensor2, as `torch.addcmul`. */
-export const addcmul: (self: Tensor, tensor1: Tensor, tensor2: Tensor, options?: AddcmulOptions) => Tensor =
+export const addcmul: (self: Tensor, tensor1: Tensor, tensor2: Tensor, options?: ValueOptions) => Tensor =
   ops.addcmul;
 /** self + value · tensor1 / tensor2, as `torch.addcdiv`. */
-export const addcdiv: (self: Tensor, tensor1: Tensor, tensor2: Tensor, options?: AddcdivOptions) => Tensor =
+export const addcdiv: (self: Tensor, tensor1: Tensor, tensor2: Tensor, options?: ValueOptions) => Tensor =
   ops.addcdiv;
 /** self · 2^other, as `torch.ldexp`. */
 export const ldexp: (self: Tensor, other: Tensor) => Tensor = ops.ldexp;
@@ -1291,7 +1220,7 @@ export const scatterReduce: {
     index: Tensor,
     src: Tensor,
     reduce: "sum" | "prod" | "mean" | "amax" | "amin",
-    options?: ScatterReduceOptions,
+    options?: IncludeSelfOptions,
   ): Tensor;
   (
     self: Tensor,
@@ -1300,7 +1229,7 @@ export const scatterReduce: {
       readonly index: Tensor;
       readonly src: Tensor;
       readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
-    } & ScatterReduceOptions,
+    } & IncludeSelfOptions,
   ): Tensor;
 } = ops.scatterReduce;
 /**
@@ -1314,7 +1243,7 @@ export const indexReduce: {
     index: Tensor,
     source: Tensor,
     reduce: "prod" | "mean" | "amax" | "amin",
-    options?: IndexReduceOptions,
+    options?: IncludeSelfOptions,
   ): Tensor;
   (
     self: Tensor,
@@ -1323,7 +1252,7 @@ export const indexReduce: {
       readonly index: Tensor;
       readonly source: Tensor;
       readonly reduce: "prod" | "mean" | "amax" | "amin";
-    } & IndexReduceOptions,
+    } & IncludeSelfOptions,
   ): Tensor;
 } = ops.indexReduce;
 /** Sorted along a dimension, with the original indices; always stable. As `torch.sort`. */
@@ -1372,25 +1301,22 @@ export const median: {
   (
     self: Tensor,
     dim: number,
-    keepdim?: boolean | MedianOptions,
-    options?: MedianOptions,
+    keepdim?: boolean | ArgmaxOptions,
+    options?: ArgmaxOptions,
   ): Results<Tensor, ["values", "indices"]>;
-  (self: Tensor, options: MedianOptions & { readonly dim: number }): Results<Tensor, ["values", "indices"]>;
-  (self: Tensor, dim?: null | MedianOptions, keepdim?: boolean): Tensor;
+  (self: Tensor, options: ArgmaxOptions & { readonly dim: number }): Results<Tensor, ["values", "indices"]>;
+  (self: Tensor, dim?: null | ArgmaxOptions, keepdim?: boolean): Tensor;
 } = ops.median;
 /** The lower middle element, ignoring NaN; with `dim` also its index. As `torch.nanmedian`. */
 export const nanmedian: {
   (
     self: Tensor,
     dim: number,
-    keepdim?: boolean | NanmedianOptions,
-    options?: NanmedianOptions,
+    keepdim?: boolean | ArgmaxOptions,
+    options?: ArgmaxOptions,
   ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    options: NanmedianOptions & { readonly dim: number },
-  ): Results<Tensor, ["values", "indices"]>;
-  (self: Tensor, dim?: null | NanmedianOptions, keepdim?: boolean): Tensor;
+  (self: Tensor, options: ArgmaxOptions & { readonly dim: number }): Results<Tensor, ["values", "indices"]>;
+  (self: Tensor, dim?: null | ArgmaxOptions, keepdim?: boolean): Tensor;
 } = ops.nanmedian;
 /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
 export const quantile: (
@@ -1404,9 +1330,9 @@ export const quantile: (
 export const nanquantile: (
   self: Tensor,
   q: Operand<Tensor>,
-  dim?: number | null | NanquantileOptions,
-  keepdim?: boolean | NanquantileOptions,
-  options?: NanquantileOptions,
+  dim?: number | null | QuantileOptions,
+  keepdim?: boolean | QuantileOptions,
+  options?: QuantileOptions,
 ) => Tensor = ops.nanquantile;
 /**
  * The indices at which values are inserted into sorted sequences (of the last dimension), as
@@ -1469,12 +1395,12 @@ export const gammaincc: typeof igammac = igammac;
 /** max(self, 0) + min(0, alpha · (e^(self / alpha) − 1)), as `nn.functional.celu`. */
 export const celu: (
   self: Tensor,
-  alpha?: number | CeluOptions,
-  inplace?: boolean | CeluOptions,
-  options?: CeluOptions,
+  alpha?: number | AlphaInplaceOptions,
+  inplace?: boolean | AlphaInplaceOptions,
+  options?: AlphaInplaceOptions,
 ) => Tensor = ops.celu;
 /** The self-normalizing elu, as `nn.functional.selu`. */
-export const selu: (self: Tensor, inplace?: boolean | SeluOptions, options?: SeluOptions) => Tensor =
+export const selu: (self: Tensor, inplace?: boolean | InplaceOptions, options?: InplaceOptions) => Tensor =
   ops.selu;
 /** The gradient of maxPool2d: gradients of windows, added at the indices of their maxima. */
 export const maxPool2dWithIndicesBackward: {
@@ -1548,12 +1474,12 @@ export const maxPool2d: {
     dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
-    options?: MaxPool2dOptions,
+    options?: MaxPool1dOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: IntOrInts,
-    options: MaxPool2dOptions & { readonly returnIndices: true },
+    options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
@@ -1562,7 +1488,7 @@ export const maxPool2d: {
     padding: IntOrInts | undefined,
     dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
-    options: MaxPool2dOptions & { readonly returnIndices: true },
+    options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
@@ -1571,9 +1497,9 @@ export const maxPool2d: {
     padding?: IntOrInts,
     dilation?: IntOrInts,
     ceilMode?: boolean,
-    returnIndices?: false | MaxPool2dOptions,
+    returnIndices?: false | MaxPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & MaxPool2dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & MaxPool1dOptions): Tensor;
 } = ops.maxPool2d;
 /**
  * The maximum of each window over 3 dimension(s); with returnIndices also its flat index. As
@@ -1588,12 +1514,12 @@ export const maxPool3d: {
     dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
-    options?: MaxPool3dOptions,
+    options?: MaxPool1dOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: IntOrInts,
-    options: MaxPool3dOptions & { readonly returnIndices: true },
+    options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
@@ -1602,7 +1528,7 @@ export const maxPool3d: {
     padding: IntOrInts | undefined,
     dilation: IntOrInts | undefined,
     ceilMode: boolean | undefined,
-    options: MaxPool3dOptions & { readonly returnIndices: true },
+    options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
@@ -1611,9 +1537,9 @@ export const maxPool3d: {
     padding?: IntOrInts,
     dilation?: IntOrInts,
     ceilMode?: boolean,
-    returnIndices?: false | MaxPool3dOptions,
+    returnIndices?: false | MaxPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & MaxPool3dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & MaxPool1dOptions): Tensor;
 } = ops.maxPool3d;
 /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
 export const avgPool1d: {
@@ -1636,13 +1562,13 @@ export const rand: {
 } = ops.rand;
 /** Numbers of the standard normal distribution, as `torch.randn`. */
 export const randn: {
-  (size: readonly Dim[], options?: RandnOptions): Tensor;
-  (...size: (Dim | RandnOptions)[]): Tensor;
+  (size: readonly Dim[], options?: RandOptions): Tensor;
+  (...size: (Dim | RandOptions)[]): Tensor;
 } = ops.randn;
 /** As rand, of the shape, type and device of `self`. */
-export const randLike: (self: Tensor, options?: RandLikeOptions) => Tensor = ops.randLike;
+export const randLike: (self: Tensor, options?: RandOptions) => Tensor = ops.randLike;
 /** As randn, of the shape, type and device of `self`. */
-export const randnLike: (self: Tensor, options?: RandnLikeOptions) => Tensor = ops.randnLike;
+export const randnLike: (self: Tensor, options?: RandOptions) => Tensor = ops.randnLike;
 /** randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`. */
 export const randint: (
   low: Dim,
@@ -1658,7 +1584,7 @@ export const randintLike: (
   options?: RandintLikeOptions,
 ) => Tensor = ops.randintLike;
 /** The integers below n in random order, as `torch.randperm`. */
-export const randperm: (n: Dim, options?: RandpermOptions) => Tensor = ops.randperm;
+export const randperm: (n: Dim, options?: RandOptions) => Tensor = ops.randperm;
 /**
  * 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless it
  * is given. Elements outside of [0, 1] are refused on the CPU.
@@ -1709,10 +1635,10 @@ export const alphaDropout: (
  */
 export const featureAlphaDropout: (
   self: Tensor,
-  p?: number | FeatureAlphaDropoutOptions,
-  training?: boolean | FeatureAlphaDropoutOptions,
-  inplace?: boolean | FeatureAlphaDropoutOptions,
-  options?: FeatureAlphaDropoutOptions,
+  p?: number | AlphaDropoutOptions,
+  training?: boolean | AlphaDropoutOptions,
+  inplace?: boolean | AlphaDropoutOptions,
+  options?: AlphaDropoutOptions,
 ) => Tensor = ops.featureAlphaDropout;
 /**
  * x above 0; below, x times a slope of [lower, upper), random while training, else the middle. As
@@ -1740,26 +1666,26 @@ export const variance: (
 /** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
 export const std: (
   self: Tensor,
-  dim?: IntOrInts | boolean | null | StdOptions,
-  unbiased?: boolean | null | StdOptions,
-  keepdim?: boolean | StdOptions,
-  options?: StdOptions,
+  dim?: IntOrInts | boolean | null | VarOptions,
+  unbiased?: boolean | null | VarOptions,
+  keepdim?: boolean | VarOptions,
+  options?: VarOptions,
 ) => Tensor = ops.std;
 /** var and mean over dimensions, as `torch.var_mean`. */
 export const varMean: (
   self: Tensor,
-  dim?: IntOrInts | boolean | null | VarMeanOptions,
-  unbiased?: boolean | null | VarMeanOptions,
-  keepdim?: boolean | VarMeanOptions,
-  options?: VarMeanOptions,
+  dim?: IntOrInts | boolean | null | VarOptions,
+  unbiased?: boolean | null | VarOptions,
+  keepdim?: boolean | VarOptions,
+  options?: VarOptions,
 ) => Results<Tensor, ["variance", "mean"]> = ops.varMean;
 /** std and mean over dimensions, as `torch.std_mean`. */
 export const stdMean: (
   self: Tensor,
-  dim?: IntOrInts | boolean | null | StdMeanOptions,
-  unbiased?: boolean | null | StdMeanOptions,
-  keepdim?: boolean | StdMeanOptions,
-  options?: StdMeanOptions,
+  dim?: IntOrInts | boolean | null | VarOptions,
+  unbiased?: boolean | null | VarOptions,
+  keepdim?: boolean | VarOptions,
+  options?: VarOptions,
 ) => Results<Tensor, ["deviation", "mean"]> = ops.stdMean;
 /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
 export const logsumexp: {
@@ -1796,7 +1722,7 @@ export const pairwiseDistance: (
   options?: PairwiseDistanceOptions,
 ) => Tensor = ops.pairwiseDistance;
 /** The norm of self − other, as `torch.dist`. */
-export const dist: (self: Tensor, other: Tensor, p?: number | DistOptions, options?: DistOptions) => Tensor =
+export const dist: (self: Tensor, other: Tensor, p?: number | POptions, options?: POptions) => Tensor =
   ops.dist;
 /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
 export const renorm: {
@@ -1891,8 +1817,8 @@ export const triuIndices: (
 export const trilIndices: (
   row: number,
   col: number,
-  offset?: number | TrilIndicesOptions,
-  options?: TrilIndicesOptions,
+  offset?: number | TriuIndicesOptions,
+  options?: TriuIndicesOptions,
 ) => Tensor = ops.trilIndices;
 /**
  * Sums of products over dimensions of two tensors: so many of the last and first, or given as two lists. As
@@ -1936,8 +1862,8 @@ export const trapz: typeof trapezoid = trapezoid;
  */
 export const cumulativeTrapezoid: (
   y: Tensor,
-  x?: Operand<Tensor> | null | CumulativeTrapezoidOptions<Tensor>,
-  options?: CumulativeTrapezoidOptions<Tensor>,
+  x?: Operand<Tensor> | null | TrapezoidOptions<Tensor>,
+  options?: TrapezoidOptions<Tensor>,
 ) => Tensor = ops.cumulativeTrapezoid;
 /** Channels spread over pixels, as `nn.functional.pixel_shuffle`. */
 export const pixelShuffle: {
@@ -2038,7 +1964,7 @@ export const cdist: (
   options?: CdistOptions,
 ) => Tensor = ops.cdist;
 /** Distances between all pairs of rows, i < j, as `nn.functional.pdist`. */
-export const pdist: (self: Tensor, p?: number | PdistOptions, options?: PdistOptions) => Tensor = ops.pdist;
+export const pdist: (self: Tensor, p?: number | POptions, options?: POptions) => Tensor = ops.pdist;
 /**
  * Minus the log-probability of targets under log-probabilities [time, batch, classes] over all alignments
  * with blanks, as `nn.functional.ctc_loss`; targets are padded rows, or all in one vector. Computed on the
@@ -2062,8 +1988,8 @@ export const lcm: (self: Tensor, other: Tensor) => Tensor = ops.lcm;
 export const cross: (
   self: Tensor,
   other: Tensor,
-  dim?: number | null | CrossOptions,
-  options?: CrossOptions,
+  dim?: number | null | TakeAlongDimOptions,
+  options?: TakeAlongDimOptions,
 ) => Tensor = ops.cross;
 /** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
 export const inv: (A: Tensor) => Tensor = ops.inv;
@@ -2085,7 +2011,7 @@ export const cov: (self: Tensor, options?: CovOptions<Tensor>) => Tensor = ops.c
 /** The correlation of rows over columns, as `torch.corrcoef`. */
 export const corrcoef: (self: Tensor) => Tensor = ops.corrcoef;
 /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
-export const aminmax: (self: Tensor, options?: AminmaxOptions) => Results<Tensor, ["min", "max"]> =
+export const aminmax: (self: Tensor, options?: ArgmaxOptions) => Results<Tensor, ["min", "max"]> =
   ops.aminmax;
 /**
  * The most frequent element along a dimension, the least where several are, and its last index. As
@@ -2093,9 +2019,9 @@ export const aminmax: (self: Tensor, options?: AminmaxOptions) => Results<Tensor
  */
 export const mode: (
   self: Tensor,
-  dim?: number | ModeOptions,
-  keepdim?: boolean | ModeOptions,
-  options?: ModeOptions,
+  dim?: number | KthvalueOptions,
+  keepdim?: boolean | KthvalueOptions,
+  options?: KthvalueOptions,
 ) => Results<Tensor, ["values", "indices"]> = ops.mode;
 /** The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`. */
 export const histc: (
@@ -2139,14 +2065,11 @@ export const triangularSolve: (
  * L with A = L · Lᵀ, or U with A = Uᵀ · U where `upper` is true, as `torch.linalg.cholesky`. Computed on
  * the host.
  */
-export const cholesky: (A: Tensor, upper?: boolean | CholeskyOptions, options?: CholeskyOptions) => Tensor =
+export const cholesky: (A: Tensor, upper?: boolean | UpperOptions, options?: UpperOptions) => Tensor =
   ops.cholesky;
 /** The inverses of matrices with given Cholesky factors, as `torch.cholesky_inverse`. Computed on the host. */
-export const choleskyInverse: (
-  L: Tensor,
-  upper?: boolean | CholeskyInverseOptions,
-  options?: CholeskyInverseOptions,
-) => Tensor = ops.choleskyInverse;
+export const choleskyInverse: (L: Tensor, upper?: boolean | UpperOptions, options?: UpperOptions) => Tensor =
+  ops.choleskyInverse;
 /**
  * X with A · X = self, where A is given by its Cholesky factor L, as `torch.cholesky_solve`. Computed on
  * the host.
@@ -2154,8 +2077,8 @@ export const choleskyInverse: (
 export const choleskySolve: (
   self: Tensor,
   L: Tensor,
-  upper?: boolean | CholeskySolveOptions,
-  options?: CholeskySolveOptions,
+  upper?: boolean | UpperOptions,
+  options?: UpperOptions,
 ) => Tensor = ops.choleskySolve;
 /**
  * The k largest (or smallest) eigenvalues of symmetric positive definite matrices and their vectors, of the
@@ -2263,13 +2186,11 @@ export const nativeLayerNorm: {
     weight: Tensor | null | undefined,
     bias: Tensor | null | undefined,
     eps: number,
-    options?: NativeLayerNormOptions<Tensor>,
+    options?: WeightBiasOptions<Tensor>,
   ): Results<Tensor, ["output", "mean", "rstd"]>;
   (
     self: Tensor,
-    named:
-      & { readonly normalizedShape: readonly Dim[]; readonly eps: number }
-      & NativeLayerNormOptions<Tensor>,
+    named: { readonly normalizedShape: readonly Dim[]; readonly eps: number } & WeightBiasOptions<Tensor>,
   ): Results<Tensor, ["output", "mean", "rstd"]>;
 } = ops.nativeLayerNorm;
 /** groupNorm with the mean and 1/deviation of each group, as `torch.native_group_norm`. */
@@ -2282,7 +2203,7 @@ export const nativeGroupNorm: (
   hxw: Dim,
   group: number,
   eps: number,
-  options?: NativeGroupNormOptions<Tensor>,
+  options?: WeightBiasOptions<Tensor>,
 ) => Results<Tensor, ["output", "mean", "rstd"]> = ops.nativeGroupNorm;
 /**
  * batchNorm with the mean and 1/deviation of each channel, as `torch.native_batch_norm`, but without
@@ -2315,19 +2236,20 @@ export const dot: (self: Tensor, tensor: Tensor) => Tensor = ops.dot;
 /** The product of matrices, vectors and broadcast batches of matrices, as `torch.matmul`. */
 export const matmul: (self: Tensor, other: Tensor) => Tensor = ops.matmul;
 /** beta · input + alpha · the product of the other two, as `torch.addmm`; mat2 is the second factor. */
-export const addmm: (self: Tensor, first: Tensor, second: Tensor, options?: AddmmOptions) => Tensor =
+export const addmm: (self: Tensor, first: Tensor, second: Tensor, options?: BetaAlphaOptions) => Tensor =
   ops.addmm;
 /** beta · input + alpha · the product of the other two, as `torch.addmv`; vec is the second factor. */
-export const addmv: (self: Tensor, first: Tensor, second: Tensor, options?: AddmvOptions) => Tensor =
+export const addmv: (self: Tensor, first: Tensor, second: Tensor, options?: BetaAlphaOptions) => Tensor =
   ops.addmv;
 /** beta · input + alpha · the product of the other two, as `torch.baddbmm`; batch2 is the second factor. */
-export const baddbmm: (self: Tensor, first: Tensor, second: Tensor, options?: BaddbmmOptions) => Tensor =
+export const baddbmm: (self: Tensor, first: Tensor, second: Tensor, options?: BetaAlphaOptions) => Tensor =
   ops.baddbmm;
 /** beta · input + alpha · the product of the other two, as `torch.addbmm`; batch2 is the second factor. */
-export const addbmm: (self: Tensor, first: Tensor, second: Tensor, options?: AddbmmOptions) => Tensor =
+export const addbmm: (self: Tensor, first: Tensor, second: Tensor, options?: BetaAlphaOptions) => Tensor =
   ops.addbmm;
 /** beta · input + alpha · the product of the other two, as `torch.addr`; vec2 is the second factor. */
-export const addr: (self: Tensor, first: Tensor, second: Tensor, options?: AddrOptions) => Tensor = ops.addr;
+export const addr: (self: Tensor, first: Tensor, second: Tensor, options?: BetaAlphaOptions) => Tensor =
+  ops.addr;
 /** All products of elements of two vectors, as `torch.outer`. */
 export const outer: (self: Tensor, vec2: Tensor) => Tensor = ops.outer;
 /** All products of elements of two vectors, as `torch.outer`. */
@@ -2353,12 +2275,12 @@ export const conv1d: (
 export const conv2d: (
   input: Tensor,
   weight: Tensor,
-  bias?: Tensor | null | Conv2dOptions<Tensor>,
-  stride?: IntOrInts | Conv2dOptions<Tensor>,
-  padding?: IntOrInts | string | Conv2dOptions<Tensor>,
-  dilation?: IntOrInts | Conv2dOptions<Tensor>,
-  groups?: number | Conv2dOptions<Tensor>,
-  options?: Conv2dOptions<Tensor>,
+  bias?: Tensor | null | Conv1dOptions<Tensor>,
+  stride?: IntOrInts | Conv1dOptions<Tensor>,
+  padding?: IntOrInts | string | Conv1dOptions<Tensor>,
+  dilation?: IntOrInts | Conv1dOptions<Tensor>,
+  groups?: number | Conv1dOptions<Tensor>,
+  options?: Conv1dOptions<Tensor>,
 ) => Tensor = ops.conv2d;
 /**
  * Cross-correlation over 3 dimension(s), with or without a batch; padding may be "same" or "valid". As
@@ -2367,12 +2289,12 @@ export const conv2d: (
 export const conv3d: (
   input: Tensor,
   weight: Tensor,
-  bias?: Tensor | null | Conv3dOptions<Tensor>,
-  stride?: IntOrInts | Conv3dOptions<Tensor>,
-  padding?: IntOrInts | string | Conv3dOptions<Tensor>,
-  dilation?: IntOrInts | Conv3dOptions<Tensor>,
-  groups?: number | Conv3dOptions<Tensor>,
-  options?: Conv3dOptions<Tensor>,
+  bias?: Tensor | null | Conv1dOptions<Tensor>,
+  stride?: IntOrInts | Conv1dOptions<Tensor>,
+  padding?: IntOrInts | string | Conv1dOptions<Tensor>,
+  dilation?: IntOrInts | Conv1dOptions<Tensor>,
+  groups?: number | Conv1dOptions<Tensor>,
+  options?: Conv1dOptions<Tensor>,
 ) => Tensor = ops.conv3d;
 /** The transposed convolution over 1 dimension(s), as `nn.functional.conv_transpose1d`. */
 export const convTranspose1d: (
@@ -2390,35 +2312,35 @@ export const convTranspose1d: (
 export const convTranspose2d: (
   input: Tensor,
   weight: Tensor,
-  bias?: Tensor | null | ConvTranspose2dOptions<Tensor>,
-  stride?: IntOrInts | ConvTranspose2dOptions<Tensor>,
-  padding?: IntOrInts | ConvTranspose2dOptions<Tensor>,
-  outputPadding?: IntOrInts | ConvTranspose2dOptions<Tensor>,
-  groups?: number | ConvTranspose2dOptions<Tensor>,
-  dilation?: IntOrInts | ConvTranspose2dOptions<Tensor>,
-  options?: ConvTranspose2dOptions<Tensor>,
+  bias?: Tensor | null | ConvTranspose1dOptions<Tensor>,
+  stride?: IntOrInts | ConvTranspose1dOptions<Tensor>,
+  padding?: IntOrInts | ConvTranspose1dOptions<Tensor>,
+  outputPadding?: IntOrInts | ConvTranspose1dOptions<Tensor>,
+  groups?: number | ConvTranspose1dOptions<Tensor>,
+  dilation?: IntOrInts | ConvTranspose1dOptions<Tensor>,
+  options?: ConvTranspose1dOptions<Tensor>,
 ) => Tensor = ops.convTranspose2d;
 /** The transposed convolution over 3 dimension(s), as `nn.functional.conv_transpose3d`. */
 export const convTranspose3d: (
   input: Tensor,
   weight: Tensor,
-  bias?: Tensor | null | ConvTranspose3dOptions<Tensor>,
-  stride?: IntOrInts | ConvTranspose3dOptions<Tensor>,
-  padding?: IntOrInts | ConvTranspose3dOptions<Tensor>,
-  outputPadding?: IntOrInts | ConvTranspose3dOptions<Tensor>,
-  groups?: number | ConvTranspose3dOptions<Tensor>,
-  dilation?: IntOrInts | ConvTranspose3dOptions<Tensor>,
-  options?: ConvTranspose3dOptions<Tensor>,
+  bias?: Tensor | null | ConvTranspose1dOptions<Tensor>,
+  stride?: IntOrInts | ConvTranspose1dOptions<Tensor>,
+  padding?: IntOrInts | ConvTranspose1dOptions<Tensor>,
+  outputPadding?: IntOrInts | ConvTranspose1dOptions<Tensor>,
+  groups?: number | ConvTranspose1dOptions<Tensor>,
+  dilation?: IntOrInts | ConvTranspose1dOptions<Tensor>,
+  options?: ConvTranspose1dOptions<Tensor>,
 ) => Tensor = ops.convTranspose3d;
 /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
 export const softmax: {
-  (self: Tensor, dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): Tensor;
-  (self: Tensor, named: { readonly dim: number } & SoftmaxOptions): Tensor;
+  (self: Tensor, dim: number, dtype?: DType | null | DtypeOptions, options?: DtypeOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & DtypeOptions): Tensor;
 } = ops.softmax;
 /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
 export const logSoftmax: {
-  (self: Tensor, dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): Tensor;
-  (self: Tensor, named: { readonly dim: number } & LogSoftmaxOptions): Tensor;
+  (self: Tensor, dim: number, dtype?: DType | null | DtypeOptions, options?: DtypeOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & DtypeOptions): Tensor;
 } = ops.logSoftmax;
 /**
  * Normalised over the last dimensions `normalizedShape`, then scaled and shifted, as
@@ -2451,12 +2373,12 @@ export const groupNorm: {
   (
     self: Tensor,
     numGroups: number,
-    weight?: Tensor | null | GroupNormOptions<Tensor>,
-    bias?: Tensor | null | GroupNormOptions<Tensor>,
-    eps?: number | GroupNormOptions<Tensor>,
-    options?: GroupNormOptions<Tensor>,
+    weight?: Tensor | null | LayerNormOptions<Tensor>,
+    bias?: Tensor | null | LayerNormOptions<Tensor>,
+    eps?: number | LayerNormOptions<Tensor>,
+    options?: LayerNormOptions<Tensor>,
   ): Tensor;
-  (self: Tensor, named: { readonly numGroups: number } & GroupNormOptions<Tensor>): Tensor;
+  (self: Tensor, named: { readonly numGroups: number } & LayerNormOptions<Tensor>): Tensor;
 } = ops.groupNorm;
 /**
  * A complex tensor of shape [...] as a real one of shape [..., 2] over the same memory: real and imaginary
@@ -2549,14 +2471,14 @@ export const hammingWindow: (
 /** 0.42 − 0.5·cos(2πi/n) + 0.08·cos(4πi/n). As `torch.blackman_window`. */
 export const blackmanWindow: (
   windowLength: number,
-  periodic?: boolean | BlackmanWindowOptions,
-  options?: BlackmanWindowOptions,
+  periodic?: boolean | HannWindowOptions,
+  options?: HannWindowOptions,
 ) => Tensor = ops.blackmanWindow;
 /** 1 − |2i/n − 1|: a triangle. As `torch.bartlett_window`. */
 export const bartlettWindow: (
   windowLength: number,
-  periodic?: boolean | BartlettWindowOptions,
-  options?: BartlettWindowOptions,
+  periodic?: boolean | HannWindowOptions,
+  options?: HannWindowOptions,
 ) => Tensor = ops.bartlettWindow;
 /** I₀(beta·√(1 − (2i/n − 1)²)) / I₀(beta). As `torch.kaiser_window`. */
 export const kaiserWindow: (

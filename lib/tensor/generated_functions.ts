@@ -5,94 +5,53 @@ import type { DType } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { IntOrInts, Scalar } from "../ops/params.ts";
 import type {
-  AdaptiveMaxPool1dOptions,
-  AdaptiveMaxPool2dOptions,
-  AdaptiveMaxPool3dOptions,
-  AvgPool2dOptions,
-  AvgPool3dOptions,
-  BilinearOptions,
+  AlphaInplaceOptions,
+  AvgPool1dOptions,
+  BiasOptions,
   BinaryCrossEntropyOptions,
   BinaryCrossEntropyWithLogitsOptions,
   CholeskyExOptions,
-  Col2imOptions,
   CondOptions,
-  CosineEmbeddingLossOptions,
   CrossEntropyOptions,
-  Dropout1dOptions,
-  Dropout2dOptions,
-  Dropout3dOptions,
-  EighOptions,
-  EigvalshOptions,
-  EluOptions,
+  DiagEmbedOptions,
+  DimOptions,
+  DropoutOptions,
+  DtypeOptions,
   EmbeddingBagOptions,
   EmbeddingOptions,
   FftFft2Options,
   FftFftfreqOptions,
   FftFftnOptions,
   FftFftOptions,
-  FftFftshiftOptions,
-  FftHfft2Options,
-  FftHfftnOptions,
-  FftHfftOptions,
-  FftIfft2Options,
-  FftIfftnOptions,
-  FftIfftOptions,
-  FftIfftshiftOptions,
-  FftIhfft2Options,
-  FftIhfftnOptions,
-  FftIhfftOptions,
-  FftIrfft2Options,
-  FftIrfftnOptions,
-  FftIrfftOptions,
-  FftRfft2Options,
-  FftRfftfreqOptions,
-  FftRfftnOptions,
-  FftRfftOptions,
   FractionalMaxPool2dOptions,
-  FractionalMaxPool3dOptions,
   GaussianNllLossOptions,
   GeluOptions,
   GluOptions,
   GridSampleOptions,
   GumbelSoftmaxOptions,
-  HardsigmoidOptions,
-  HardswishOptions,
   HardtanhOptions,
+  HermitianOptions,
   HingeEmbeddingLossOptions,
   HuberLossOptions,
   Im2colOptions,
+  InplaceOptions,
   InstanceNormOptions,
   InterpolateOptions,
   InvExOptions,
   KlDivOptions,
-  L1LossOptions,
+  LambdOptions,
   LdlFactorExOptions,
-  LdlFactorOptions,
-  LdlSolveOptions,
   LeakyReluOptions,
-  LinalgCrossOptions,
-  LinalgDiagonalOptions,
-  LinalgLuOptions,
   LinalgLuSolveOptions,
   LinalgNormOptions,
   LinalgSvdOptions,
   LinearCrossEntropyOptions,
-  LinearOptions,
   LocalResponseNormOptions,
-  LpPool1dOptions,
-  LpPool2dOptions,
-  LpPool3dOptions,
   LstsqOptions,
-  LuFactorExOptions,
-  LuFactorOptions,
-  MarginRankingLossOptions,
+  MarginReductionOptions,
   MatrixNormOptions,
   MatrixRankOptions,
   MaxUnpool1dOptions,
-  MaxUnpool2dOptions,
-  MaxUnpool3dOptions,
-  MishOptions,
-  MseLossOptions,
   MultilabelMarginLossOptions,
   MultilabelSoftMarginLossOptions,
   MultiMarginLossOptions,
@@ -102,27 +61,28 @@ import type {
   Operand,
   PadOptions,
   PinvOptions,
+  PivotCheckErrorsOptions,
+  PivotOptions,
   PoissonNllLossOptions,
   QrOptions,
-  Relu6Options,
+  ReductionWeightOptions,
   Results,
+  ReturnIndicesOptions,
   ScaledDotProductAttentionOptions,
-  SiluOptions,
+  SizeScaleFactorOptions,
   SmoothL1LossOptions,
   SoftMarginLossOptions,
-  SoftminOptions,
   SoftplusOptions,
-  SoftshrinkOptions,
   SolveExOptions,
   SolveOptions,
   SolveTriangularOptions,
+  StrideCeilModeOptions,
+  TakeAlongDimOptions,
   TensorinvOptions,
   TensorsolveOptions,
   TripletMarginLossOptions,
-  UpsampleBilinearOptions,
-  UpsampleNearestOptions,
+  UPLOOptions,
   VanderOptions,
-  VecdotOptions,
   VectorNormOptions,
 } from "../ops/generated_options.ts";
 import { ops } from "./eager.ts";
@@ -130,7 +90,7 @@ import type { Tensor } from "./tensor.ts";
 export * from "./generated_free.ts";
 
 /** min(max(self, 0), 6), as `nn.functional.relu6`. */
-export const relu6: (self: Tensor, inplace?: boolean | Relu6Options, options?: Relu6Options) => Tensor =
+export const relu6: (self: Tensor, inplace?: boolean | InplaceOptions, options?: InplaceOptions) => Tensor =
   ops.relu6;
 /** self limited to [minVal, maxVal], as `nn.functional.hardtanh`. */
 export const hardtanh: (
@@ -150,21 +110,18 @@ export const leakyRelu: (
 /** min(max(self + 3, 0), 6) / 6, as `nn.functional.hardsigmoid`. */
 export const hardsigmoid: (
   self: Tensor,
-  inplace?: boolean | HardsigmoidOptions,
-  options?: HardsigmoidOptions,
+  inplace?: boolean | InplaceOptions,
+  options?: InplaceOptions,
 ) => Tensor = ops.hardsigmoid;
 /** self · hardsigmoid(self), as `nn.functional.hardswish`. */
 export const hardswish: (
   self: Tensor,
-  inplace?: boolean | HardswishOptions,
-  options?: HardswishOptions,
+  inplace?: boolean | InplaceOptions,
+  options?: InplaceOptions,
 ) => Tensor = ops.hardswish;
 /** 0 within lambd of 0, else self brought nearer by lambd, as `nn.functional.softshrink`. */
-export const softshrink: (
-  self: Tensor,
-  lambd?: number | SoftshrinkOptions,
-  options?: SoftshrinkOptions,
-) => Tensor = ops.softshrink;
+export const softshrink: (self: Tensor, lambd?: number | LambdOptions, options?: LambdOptions) => Tensor =
+  ops.softshrink;
 /** self · log1p(other), 0 where self is 0, as `torch.special.xlog1py`. One of them may be a number. */
 export const xlog1py: (self: Operand<Tensor>, other: Operand<Tensor>) => Tensor = ops.xlog1py;
 /**
@@ -230,10 +187,10 @@ export const gelu: (
   options?: GeluOptions,
 ) => Tensor = ops.gelu;
 /** self · sigmoid(self), as `nn.functional.silu`. */
-export const silu: (self: Tensor, inplace?: boolean | SiluOptions, options?: SiluOptions) => Tensor =
+export const silu: (self: Tensor, inplace?: boolean | InplaceOptions, options?: InplaceOptions) => Tensor =
   ops.silu;
 /** self · tanh(softplus(self)), as `nn.functional.mish`. */
-export const mish: (self: Tensor, inplace?: boolean | MishOptions, options?: MishOptions) => Tensor =
+export const mish: (self: Tensor, inplace?: boolean | InplaceOptions, options?: InplaceOptions) => Tensor =
   ops.mish;
 /** log(1 + e^(beta · self)) / beta, self itself beyond the threshold, as `nn.functional.softplus`. */
 export const softplus: (
@@ -251,9 +208,9 @@ export const tanhshrink: (self: Tensor) => Tensor = ops.tanhshrink;
 /** self above 0, alpha · (e^self − 1) below, as `nn.functional.elu`. */
 export const elu: (
   self: Tensor,
-  alpha?: number | EluOptions,
-  inplace?: boolean | EluOptions,
-  options?: EluOptions,
+  alpha?: number | AlphaInplaceOptions,
+  inplace?: boolean | AlphaInplaceOptions,
+  options?: AlphaInplaceOptions,
 ) => Tensor = ops.elu;
 /** The first half along a dimension times the sigmoid of the second, as `nn.functional.glu`. */
 export const glu: (self: Tensor, dim?: number | GluOptions, options?: GluOptions) => Tensor = ops.glu;
@@ -262,28 +219,28 @@ export const avgPool2d: {
   (
     self: Tensor,
     kernelSize: IntOrInts,
-    stride?: IntOrInts | null | AvgPool2dOptions,
-    padding?: IntOrInts | AvgPool2dOptions,
-    ceilMode?: boolean | AvgPool2dOptions,
-    countIncludePad?: boolean | AvgPool2dOptions,
-    divisorOverride?: number | null | AvgPool2dOptions,
-    options?: AvgPool2dOptions,
+    stride?: IntOrInts | null | AvgPool1dOptions,
+    padding?: IntOrInts | AvgPool1dOptions,
+    ceilMode?: boolean | AvgPool1dOptions,
+    countIncludePad?: boolean | AvgPool1dOptions,
+    divisorOverride?: number | null | AvgPool1dOptions,
+    options?: AvgPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & AvgPool2dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & AvgPool1dOptions): Tensor;
 } = ops.avgPool2d;
 /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
 export const avgPool3d: {
   (
     self: Tensor,
     kernelSize: IntOrInts,
-    stride?: IntOrInts | null | AvgPool3dOptions,
-    padding?: IntOrInts | AvgPool3dOptions,
-    ceilMode?: boolean | AvgPool3dOptions,
-    countIncludePad?: boolean | AvgPool3dOptions,
-    divisorOverride?: number | null | AvgPool3dOptions,
-    options?: AvgPool3dOptions,
+    stride?: IntOrInts | null | AvgPool1dOptions,
+    padding?: IntOrInts | AvgPool1dOptions,
+    ceilMode?: boolean | AvgPool1dOptions,
+    countIncludePad?: boolean | AvgPool1dOptions,
+    divisorOverride?: number | null | AvgPool1dOptions,
+    options?: AvgPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & AvgPool3dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & AvgPool1dOptions): Tensor;
 } = ops.avgPool3d;
 /** (Σ xᵖ)^(1/p) of each window over 1 dimension(s), as `nn.functional.lp_pool1d`. */
 export const lpPool1d: {
@@ -291,13 +248,13 @@ export const lpPool1d: {
     self: Tensor,
     normType: number,
     kernelSize: IntOrInts,
-    stride?: IntOrInts | null | LpPool1dOptions,
-    ceilMode?: boolean | LpPool1dOptions,
-    options?: LpPool1dOptions,
+    stride?: IntOrInts | null | StrideCeilModeOptions,
+    ceilMode?: boolean | StrideCeilModeOptions,
+    options?: StrideCeilModeOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & LpPool1dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & StrideCeilModeOptions,
   ): Tensor;
 } = ops.lpPool1d;
 /** (Σ xᵖ)^(1/p) of each window over 2 dimension(s), as `nn.functional.lp_pool2d`. */
@@ -306,13 +263,13 @@ export const lpPool2d: {
     self: Tensor,
     normType: number,
     kernelSize: IntOrInts,
-    stride?: IntOrInts | null | LpPool2dOptions,
-    ceilMode?: boolean | LpPool2dOptions,
-    options?: LpPool2dOptions,
+    stride?: IntOrInts | null | StrideCeilModeOptions,
+    ceilMode?: boolean | StrideCeilModeOptions,
+    options?: StrideCeilModeOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & LpPool2dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & StrideCeilModeOptions,
   ): Tensor;
 } = ops.lpPool2d;
 /** (Σ xᵖ)^(1/p) of each window over 3 dimension(s), as `nn.functional.lp_pool3d`. */
@@ -321,13 +278,13 @@ export const lpPool3d: {
     self: Tensor,
     normType: number,
     kernelSize: IntOrInts,
-    stride?: IntOrInts | null | LpPool3dOptions,
-    ceilMode?: boolean | LpPool3dOptions,
-    options?: LpPool3dOptions,
+    stride?: IntOrInts | null | StrideCeilModeOptions,
+    ceilMode?: boolean | StrideCeilModeOptions,
+    options?: StrideCeilModeOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & LpPool3dOptions,
+    named: { readonly normType: number; readonly kernelSize: IntOrInts } & StrideCeilModeOptions,
   ): Tensor;
 } = ops.lpPool3d;
 /**
@@ -377,54 +334,54 @@ export const fractionalMaxPool3d: {
     outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
     returnIndices: true,
-    randomSamples?: Tensor | null | FractionalMaxPool3dOptions<Tensor>,
-    options?: FractionalMaxPool3dOptions<Tensor>,
+    randomSamples?: Tensor | null | FractionalMaxPool2dOptions<Tensor>,
+    options?: FractionalMaxPool2dOptions<Tensor>,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: IntOrInts,
-    options: FractionalMaxPool3dOptions<Tensor> & { readonly returnIndices: true },
+    options: FractionalMaxPool2dOptions<Tensor> & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: IntOrInts,
     outputSize: IntOrInts | null | undefined,
     outputRatio: number | readonly number[] | null | undefined,
-    options: FractionalMaxPool3dOptions<Tensor> & { readonly returnIndices: true },
+    options: FractionalMaxPool2dOptions<Tensor> & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     kernelSize: IntOrInts,
     outputSize?: IntOrInts | null,
     outputRatio?: number | readonly number[] | null,
-    returnIndices?: false | FractionalMaxPool3dOptions<Tensor>,
+    returnIndices?: false | FractionalMaxPool2dOptions<Tensor>,
     randomSamples?: Tensor | null,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & FractionalMaxPool3dOptions<Tensor>): Tensor;
+  (self: Tensor, named: { readonly kernelSize: IntOrInts } & FractionalMaxPool2dOptions<Tensor>): Tensor;
 } = ops.fractionalMaxPool3d;
 /** As dropout, of whole channels of 1 dimension(s), as `nn.functional.dropout1d`. */
 export const dropout1d: (
   self: Tensor,
-  p?: number | Dropout1dOptions,
-  training?: boolean | Dropout1dOptions,
-  inplace?: boolean | Dropout1dOptions,
-  options?: Dropout1dOptions,
+  p?: number | DropoutOptions,
+  training?: boolean | DropoutOptions,
+  inplace?: boolean | DropoutOptions,
+  options?: DropoutOptions,
 ) => Tensor = ops.dropout1d;
 /** As dropout, of whole channels of 2 dimension(s), as `nn.functional.dropout2d`. */
 export const dropout2d: (
   self: Tensor,
-  p?: number | Dropout2dOptions,
-  training?: boolean | Dropout2dOptions,
-  inplace?: boolean | Dropout2dOptions,
-  options?: Dropout2dOptions,
+  p?: number | DropoutOptions,
+  training?: boolean | DropoutOptions,
+  inplace?: boolean | DropoutOptions,
+  options?: DropoutOptions,
 ) => Tensor = ops.dropout2d;
 /** As dropout, of whole channels of 3 dimension(s), as `nn.functional.dropout3d`. */
 export const dropout3d: (
   self: Tensor,
-  p?: number | Dropout3dOptions,
-  training?: boolean | Dropout3dOptions,
-  inplace?: boolean | Dropout3dOptions,
-  options?: Dropout3dOptions,
+  p?: number | DropoutOptions,
+  training?: boolean | DropoutOptions,
+  inplace?: boolean | DropoutOptions,
+  options?: DropoutOptions,
 ) => Tensor = ops.dropout3d;
 /**
  * Softmax of logits with Gumbel noise at temperature tau; with hard the largest is 1 and the others 0, with
@@ -510,8 +467,8 @@ export const bilinear: (
   input1: Tensor,
   input2: Tensor,
   weight: Tensor,
-  bias?: Tensor | null | BilinearOptions<Tensor>,
-  options?: BilinearOptions<Tensor>,
+  bias?: Tensor | null | BiasOptions<Tensor>,
+  options?: BiasOptions<Tensor>,
 ) => Tensor = ops.bilinear;
 /**
  * Resampled to sizes or by scales: nearest, nearest-exact, linear, bilinear, bicubic, trilinear or area. As
@@ -543,16 +500,16 @@ export const upsample: typeof interpolate = interpolate;
 /** interpolate with mode nearest, as `nn.functional.upsample_nearest`. */
 export const upsampleNearest: (
   self: Tensor,
-  size?: Dim | readonly Dim[] | null | UpsampleNearestOptions,
-  scaleFactor?: number | readonly number[] | null | UpsampleNearestOptions,
-  options?: UpsampleNearestOptions,
+  size?: Dim | readonly Dim[] | null | SizeScaleFactorOptions,
+  scaleFactor?: number | readonly number[] | null | SizeScaleFactorOptions,
+  options?: SizeScaleFactorOptions,
 ) => Tensor = ops.upsampleNearest;
 /** interpolate with mode bilinear, as `nn.functional.upsample_bilinear`. */
 export const upsampleBilinear: (
   self: Tensor,
-  size?: Dim | readonly Dim[] | null | UpsampleBilinearOptions,
-  scaleFactor?: number | readonly number[] | null | UpsampleBilinearOptions,
-  options?: UpsampleBilinearOptions,
+  size?: Dim | readonly Dim[] | null | SizeScaleFactorOptions,
+  scaleFactor?: number | readonly number[] | null | SizeScaleFactorOptions,
+  options?: SizeScaleFactorOptions,
 ) => Tensor = ops.upsampleBilinear;
 /** The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`. */
 export const im2col: {
@@ -587,14 +544,14 @@ export const col2im: {
     self: Tensor,
     outputSize: Dim | readonly Dim[],
     kernelSize: IntOrInts,
-    dilation?: IntOrInts | Col2imOptions,
-    padding?: IntOrInts | Col2imOptions,
-    stride?: IntOrInts | Col2imOptions,
-    options?: Col2imOptions,
+    dilation?: IntOrInts | Im2colOptions,
+    padding?: IntOrInts | Im2colOptions,
+    stride?: IntOrInts | Im2colOptions,
+    options?: Im2colOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly outputSize: Dim | readonly Dim[]; readonly kernelSize: IntOrInts } & Col2imOptions,
+    named: { readonly outputSize: Dim | readonly Dim[]; readonly kernelSize: IntOrInts } & Im2colOptions,
   ): Tensor;
 } = ops.col2im;
 /**
@@ -619,9 +576,9 @@ export const marginRankingLoss: (
   input1: Tensor,
   input2: Tensor,
   target: Tensor,
-  margin?: number | MarginRankingLossOptions,
-  reduction?: "none" | "mean" | "sum" | MarginRankingLossOptions,
-  options?: MarginRankingLossOptions,
+  margin?: number | MarginReductionOptions,
+  reduction?: "none" | "mean" | "sum" | MarginReductionOptions,
+  options?: MarginReductionOptions,
 ) => Tensor = ops.marginRankingLoss;
 /** self where target is 1, max(0, margin − self) where it is −1, as `nn.functional.hinge_embedding_loss`. */
 export const hingeEmbeddingLoss: (
@@ -636,9 +593,9 @@ export const cosineEmbeddingLoss: (
   input1: Tensor,
   input2: Tensor,
   target: Tensor,
-  margin?: number | CosineEmbeddingLossOptions,
-  reduction?: "none" | "mean" | "sum" | CosineEmbeddingLossOptions,
-  options?: CosineEmbeddingLossOptions,
+  margin?: number | MarginReductionOptions,
+  reduction?: "none" | "mean" | "sum" | MarginReductionOptions,
+  options?: MarginReductionOptions,
 ) => Tensor = ops.cosineEmbeddingLoss;
 /**
  * ½ (log var + (self − target)² / var), var at least eps, as `nn.functional.gaussian_nll_loss`. A negative
@@ -790,16 +747,16 @@ export const linalgNorm: (
   options?: LinalgNormOptions,
 ) => Tensor = ops.linalgNorm;
 /** The diagonals of matrices, or of two other dimensions, as `torch.linalg.diagonal`. */
-export const linalgDiagonal: (A: Tensor, options?: LinalgDiagonalOptions) => Tensor = ops.linalgDiagonal;
+export const linalgDiagonal: (A: Tensor, options?: DiagEmbedOptions) => Tensor = ops.linalgDiagonal;
 /** The cross product of vectors of three elements, as `torch.cross`. */
 export const linalgCross: (
   self: Tensor,
   other: Tensor,
-  dim?: number | null | LinalgCrossOptions,
-  options?: LinalgCrossOptions,
+  dim?: number | null | TakeAlongDimOptions,
+  options?: TakeAlongDimOptions,
 ) => Tensor = ops.linalgCross;
 /** Sums of products along a dimension, as `torch.linalg.vecdot`. */
-export const vecdot: (x: Tensor, y: Tensor, dim?: number | VecdotOptions, options?: VecdotOptions) => Tensor =
+export const vecdot: (x: Tensor, y: Tensor, dim?: number | GluOptions, options?: GluOptions) => Tensor =
   ops.vecdot;
 /** The product of several matrices (the first and last may be vectors), as `torch.linalg.multi_dot`. */
 export const multiDot: (tensors: readonly Tensor[]) => Tensor = ops.multiDot;
@@ -850,14 +807,14 @@ export const qr: (
  */
 export const eigh: (
   A: Tensor,
-  UPLO?: "L" | "U" | EighOptions,
-  options?: EighOptions,
+  UPLO?: "L" | "U" | UPLOOptions,
+  options?: UPLOOptions,
 ) => Results<Tensor, ["eigenvalues", "eigenvectors"]> = ops.eigh;
 /**
  * Ascending eigenvalues of symmetric or Hermitian matrices, as `torch.linalg.eigvalsh`. Computed on the
  * host.
  */
-export const eigvalsh: (A: Tensor, UPLO?: "L" | "U" | EigvalshOptions, options?: EigvalshOptions) => Tensor =
+export const eigvalsh: (A: Tensor, UPLO?: "L" | "U" | UPLOOptions, options?: UPLOOptions) => Tensor =
   ops.eigvalsh;
 /**
  * Complex eigenvalues and eigenvectors of square matrices, as `torch.linalg.eig`. Vectors have length 1,
@@ -876,14 +833,13 @@ export const eigvals: (A: Tensor) => Tensor = ops.eigvals;
  */
 export const luFactorEx: (
   A: Tensor,
-  options?: LuFactorExOptions,
+  options?: PivotCheckErrorsOptions,
 ) => Results<Tensor, ["LU", "pivots", "info"]> = ops.luFactorEx;
 /** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
-export const luFactor: (A: Tensor, options?: LuFactorOptions) => Results<Tensor, ["LU", "pivots"]> =
+export const luFactor: (A: Tensor, options?: PivotOptions) => Results<Tensor, ["LU", "pivots"]> =
   ops.luFactor;
 /** P, L and U with A = P · L · U, as `torch.linalg.lu`; without `pivot` P is empty. Computed on the host. */
-export const linalgLu: (A: Tensor, options?: LinalgLuOptions) => Results<Tensor, ["P", "L", "U"]> =
-  ops.linalgLu;
+export const linalgLu: (A: Tensor, options?: PivotOptions) => Results<Tensor, ["P", "L", "U"]> = ops.linalgLu;
 /**
  * X with A · X = B, X · A = B where `left` is false, or of Aᴴ where `adjoint` is true, for A decomposed by
  * luFactor, as `torch.linalg.lu_solve`. Computed on the host.
@@ -959,13 +915,13 @@ export const ldlFactorEx: (
  * L and D of symmetric matrices in one, and pivots, as `torch.linalg.ldl_factor`. No gradient. Computed on
  * the host.
  */
-export const ldlFactor: (A: Tensor, options?: LdlFactorOptions) => Results<Tensor, ["LD", "pivots"]> =
+export const ldlFactor: (A: Tensor, options?: HermitianOptions) => Results<Tensor, ["LD", "pivots"]> =
   ops.ldlFactor;
 /**
  * X with A · X = B for A decomposed by ldlFactor, as `torch.linalg.ldl_solve`. No gradient. Computed on the
  * host.
  */
-export const ldlSolve: (LD: Tensor, pivots: Tensor, B: Tensor, options?: LdlSolveOptions) => Tensor =
+export const ldlSolve: (LD: Tensor, pivots: Tensor, B: Tensor, options?: HermitianOptions) => Tensor =
   ops.ldlSolve;
 /**
  * The positive square roots of symmetric positive-definite matrices, as `torch.linalg.matrix_sqrth`.
@@ -981,8 +937,8 @@ export const linalgPolar: (A: Tensor) => Results<Tensor, ["U", "H"]> = ops.linal
 export const linear: (
   input: Tensor,
   weight: Tensor,
-  bias?: Tensor | null | LinearOptions<Tensor>,
-  options?: LinearOptions<Tensor>,
+  bias?: Tensor | null | BiasOptions<Tensor>,
+  options?: BiasOptions<Tensor>,
 ) => Tensor = ops.linear;
 /**
  * Means of windows that cover 1 dimension(s), so many as the output size says, as
@@ -1017,21 +973,21 @@ export const adaptiveMaxPool1d: {
     self: Tensor,
     outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
-    options?: AdaptiveMaxPool1dOptions,
+    options?: ReturnIndicesOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: Dim | readonly (Dim | null)[],
-    options: AdaptiveMaxPool1dOptions & { readonly returnIndices: true },
+    options: ReturnIndicesOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: Dim | readonly (Dim | null)[],
-    returnIndices?: false | AdaptiveMaxPool1dOptions,
+    returnIndices?: false | ReturnIndicesOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & AdaptiveMaxPool1dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & ReturnIndicesOptions,
   ): Tensor;
 } = ops.adaptiveMaxPool1d;
 /**
@@ -1043,21 +999,21 @@ export const adaptiveMaxPool2d: {
     self: Tensor,
     outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
-    options?: AdaptiveMaxPool2dOptions,
+    options?: ReturnIndicesOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: Dim | readonly (Dim | null)[],
-    options: AdaptiveMaxPool2dOptions & { readonly returnIndices: true },
+    options: ReturnIndicesOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: Dim | readonly (Dim | null)[],
-    returnIndices?: false | AdaptiveMaxPool2dOptions,
+    returnIndices?: false | ReturnIndicesOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & AdaptiveMaxPool2dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & ReturnIndicesOptions,
   ): Tensor;
 } = ops.adaptiveMaxPool2d;
 /**
@@ -1069,21 +1025,21 @@ export const adaptiveMaxPool3d: {
     self: Tensor,
     outputSize: Dim | readonly (Dim | null)[],
     returnIndices: true,
-    options?: AdaptiveMaxPool3dOptions,
+    options?: ReturnIndicesOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: Dim | readonly (Dim | null)[],
-    options: AdaptiveMaxPool3dOptions & { readonly returnIndices: true },
+    options: ReturnIndicesOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
     outputSize: Dim | readonly (Dim | null)[],
-    returnIndices?: false | AdaptiveMaxPool3dOptions,
+    returnIndices?: false | ReturnIndicesOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & AdaptiveMaxPool3dOptions,
+    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & ReturnIndicesOptions,
   ): Tensor;
 } = ops.adaptiveMaxPool3d;
 /** Values at the indices that maxPool1d returned, zeros elsewhere, as `nn.functional.max_unpool1d`. */
@@ -1105,12 +1061,12 @@ export const maxUnpool2d: {
     self: Tensor,
     indices: Tensor,
     kernelSize: IntOrInts,
-    stride?: IntOrInts | null | MaxUnpool2dOptions,
-    padding?: IntOrInts | MaxUnpool2dOptions,
-    outputSize?: readonly number[] | null | MaxUnpool2dOptions,
-    options?: MaxUnpool2dOptions,
+    stride?: IntOrInts | null | MaxUnpool1dOptions,
+    padding?: IntOrInts | MaxUnpool1dOptions,
+    outputSize?: readonly number[] | null | MaxUnpool1dOptions,
+    options?: MaxUnpool1dOptions,
   ): Tensor;
-  (self: Tensor, indices: Tensor, named: { readonly kernelSize: IntOrInts } & MaxUnpool2dOptions): Tensor;
+  (self: Tensor, indices: Tensor, named: { readonly kernelSize: IntOrInts } & MaxUnpool1dOptions): Tensor;
 } = ops.maxUnpool2d;
 /** Values at the indices that maxPool3d returned, zeros elsewhere, as `nn.functional.max_unpool3d`. */
 export const maxUnpool3d: {
@@ -1118,17 +1074,17 @@ export const maxUnpool3d: {
     self: Tensor,
     indices: Tensor,
     kernelSize: IntOrInts,
-    stride?: IntOrInts | null | MaxUnpool3dOptions,
-    padding?: IntOrInts | MaxUnpool3dOptions,
-    outputSize?: readonly number[] | null | MaxUnpool3dOptions,
-    options?: MaxUnpool3dOptions,
+    stride?: IntOrInts | null | MaxUnpool1dOptions,
+    padding?: IntOrInts | MaxUnpool1dOptions,
+    outputSize?: readonly number[] | null | MaxUnpool1dOptions,
+    options?: MaxUnpool1dOptions,
   ): Tensor;
-  (self: Tensor, indices: Tensor, named: { readonly kernelSize: IntOrInts } & MaxUnpool3dOptions): Tensor;
+  (self: Tensor, indices: Tensor, named: { readonly kernelSize: IntOrInts } & MaxUnpool1dOptions): Tensor;
 } = ops.maxUnpool3d;
 /** softmax(−self) along `dim`, as `nn.functional.softmin`. */
 export const softmin: {
-  (self: Tensor, dim: number, dtype?: DType | null | SoftminOptions, options?: SoftminOptions): Tensor;
-  (self: Tensor, named: { readonly dim: number } & SoftminOptions): Tensor;
+  (self: Tensor, dim: number, dtype?: DType | null | DtypeOptions, options?: DtypeOptions): Tensor;
+  (self: Tensor, named: { readonly dim: number } & DtypeOptions): Tensor;
 } = ops.softmin;
 /**
  * [N, C, ...] normalised over each image of each channel, as `nn.functional.instance_norm`; with
@@ -1149,17 +1105,17 @@ export const instanceNorm: (
 export const mseLoss: (
   self: Tensor,
   target: Tensor,
-  reduction?: "none" | "mean" | "sum" | MseLossOptions<Tensor>,
-  weight?: Tensor | null | MseLossOptions<Tensor>,
-  options?: MseLossOptions<Tensor>,
+  reduction?: "none" | "mean" | "sum" | ReductionWeightOptions<Tensor>,
+  weight?: Tensor | null | ReductionWeightOptions<Tensor>,
+  options?: ReductionWeightOptions<Tensor>,
 ) => Tensor = ops.mseLoss;
 /** |self − target|, as `nn.functional.l1_loss`. */
 export const l1Loss: (
   self: Tensor,
   target: Tensor,
-  reduction?: "none" | "mean" | "sum" | L1LossOptions<Tensor>,
-  weight?: Tensor | null | L1LossOptions<Tensor>,
-  options?: L1LossOptions<Tensor>,
+  reduction?: "none" | "mean" | "sum" | ReductionWeightOptions<Tensor>,
+  weight?: Tensor | null | ReductionWeightOptions<Tensor>,
+  options?: ReductionWeightOptions<Tensor>,
 ) => Tensor = ops.l1Loss;
 /** d² / (2 beta) where d = |self − target| < beta, else d − beta / 2, as `nn.functional.smooth_l1_loss`. */
 export const smoothL1Loss: (
@@ -1253,10 +1209,10 @@ export const fftFft: (
 /** The inverse discrete Fourier transform along a dimension. As `torch.fft.ifft`. Computed on the host. */
 export const fftIfft: (
   self: Tensor,
-  n?: number | null | FftIfftOptions,
-  dim?: number | FftIfftOptions,
-  norm?: "backward" | "ortho" | "forward" | null | FftIfftOptions,
-  options?: FftIfftOptions,
+  n?: number | null | FftFftOptions,
+  dim?: number | FftFftOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
+  options?: FftFftOptions,
 ) => Tensor = ops.fftIfft;
 /**
  * The discrete Fourier transform of real numbers: the half that determines the other one. As
@@ -1264,10 +1220,10 @@ export const fftIfft: (
  */
 export const fftRfft: (
   self: Tensor,
-  n?: number | null | FftRfftOptions,
-  dim?: number | FftRfftOptions,
-  norm?: "backward" | "ortho" | "forward" | null | FftRfftOptions,
-  options?: FftRfftOptions,
+  n?: number | null | FftFftOptions,
+  dim?: number | FftFftOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
+  options?: FftFftOptions,
 ) => Tensor = ops.fftRfft;
 /**
  * The inverse discrete Fourier transform of a Hermitian tensor given by one half, which is real; `n` is the
@@ -1275,10 +1231,10 @@ export const fftRfft: (
  */
 export const fftIrfft: (
   self: Tensor,
-  n?: number | null | FftIrfftOptions,
-  dim?: number | FftIrfftOptions,
-  norm?: "backward" | "ortho" | "forward" | null | FftIrfftOptions,
-  options?: FftIrfftOptions,
+  n?: number | null | FftFftOptions,
+  dim?: number | FftFftOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
+  options?: FftFftOptions,
 ) => Tensor = ops.fftIrfft;
 /**
  * The discrete Fourier transform of a Hermitian tensor given by one half, which is real; `n` is the size of
@@ -1286,10 +1242,10 @@ export const fftIrfft: (
  */
 export const fftHfft: (
   self: Tensor,
-  n?: number | null | FftHfftOptions,
-  dim?: number | FftHfftOptions,
-  norm?: "backward" | "ortho" | "forward" | null | FftHfftOptions,
-  options?: FftHfftOptions,
+  n?: number | null | FftFftOptions,
+  dim?: number | FftFftOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
+  options?: FftFftOptions,
 ) => Tensor = ops.fftHfft;
 /**
  * The inverse discrete Fourier transform of real numbers: the half that determines the other one. As
@@ -1297,10 +1253,10 @@ export const fftHfft: (
  */
 export const fftIhfft: (
   self: Tensor,
-  n?: number | null | FftIhfftOptions,
-  dim?: number | FftIhfftOptions,
-  norm?: "backward" | "ortho" | "forward" | null | FftIhfftOptions,
-  options?: FftIhfftOptions,
+  n?: number | null | FftFftOptions,
+  dim?: number | FftFftOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
+  options?: FftFftOptions,
 ) => Tensor = ops.fftIhfft;
 /** The discrete Fourier transform along two dimensions. As `torch.fft.fft2`. Computed on the host. */
 export const fftFft2: (
@@ -1313,10 +1269,10 @@ export const fftFft2: (
 /** The inverse discrete Fourier transform along two dimensions. As `torch.fft.ifft2`. Computed on the host. */
 export const fftIfft2: (
   self: Tensor,
-  s?: readonly number[] | null | FftIfft2Options,
-  dim?: IntOrInts | null | FftIfft2Options,
-  norm?: "backward" | "ortho" | "forward" | null | FftIfft2Options,
-  options?: FftIfft2Options,
+  s?: readonly number[] | null | FftFft2Options,
+  dim?: IntOrInts | null | FftFft2Options,
+  norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
+  options?: FftFft2Options,
 ) => Tensor = ops.fftIfft2;
 /**
  * The discrete Fourier transform along two dimensions of real numbers: the half that determines the other
@@ -1324,10 +1280,10 @@ export const fftIfft2: (
  */
 export const fftRfft2: (
   self: Tensor,
-  s?: readonly number[] | null | FftRfft2Options,
-  dim?: IntOrInts | null | FftRfft2Options,
-  norm?: "backward" | "ortho" | "forward" | null | FftRfft2Options,
-  options?: FftRfft2Options,
+  s?: readonly number[] | null | FftFft2Options,
+  dim?: IntOrInts | null | FftFft2Options,
+  norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
+  options?: FftFft2Options,
 ) => Tensor = ops.fftRfft2;
 /**
  * The inverse discrete Fourier transform along two dimensions of a Hermitian tensor given by one half,
@@ -1335,10 +1291,10 @@ export const fftRfft2: (
  */
 export const fftIrfft2: (
   self: Tensor,
-  s?: readonly number[] | null | FftIrfft2Options,
-  dim?: IntOrInts | null | FftIrfft2Options,
-  norm?: "backward" | "ortho" | "forward" | null | FftIrfft2Options,
-  options?: FftIrfft2Options,
+  s?: readonly number[] | null | FftFft2Options,
+  dim?: IntOrInts | null | FftFft2Options,
+  norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
+  options?: FftFft2Options,
 ) => Tensor = ops.fftIrfft2;
 /** The discrete Fourier transform along all or some dimensions. As `torch.fft.fftn`. Computed on the host. */
 export const fftFftn: (
@@ -1354,10 +1310,10 @@ export const fftFftn: (
  */
 export const fftIfftn: (
   self: Tensor,
-  s?: readonly number[] | null | FftIfftnOptions,
-  dim?: IntOrInts | null | FftIfftnOptions,
-  norm?: "backward" | "ortho" | "forward" | null | FftIfftnOptions,
-  options?: FftIfftnOptions,
+  s?: readonly number[] | null | FftFftnOptions,
+  dim?: IntOrInts | null | FftFftnOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
+  options?: FftFftnOptions,
 ) => Tensor = ops.fftIfftn;
 /**
  * The discrete Fourier transform along all or some dimensions of real numbers: the half that determines the
@@ -1365,10 +1321,10 @@ export const fftIfftn: (
  */
 export const fftRfftn: (
   self: Tensor,
-  s?: readonly number[] | null | FftRfftnOptions,
-  dim?: IntOrInts | null | FftRfftnOptions,
-  norm?: "backward" | "ortho" | "forward" | null | FftRfftnOptions,
-  options?: FftRfftnOptions,
+  s?: readonly number[] | null | FftFftnOptions,
+  dim?: IntOrInts | null | FftFftnOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
+  options?: FftFftnOptions,
 ) => Tensor = ops.fftRfftn;
 /**
  * The inverse discrete Fourier transform along all or some dimensions of a Hermitian tensor given by one
@@ -1376,10 +1332,10 @@ export const fftRfftn: (
  */
 export const fftIrfftn: (
   self: Tensor,
-  s?: readonly number[] | null | FftIrfftnOptions,
-  dim?: IntOrInts | null | FftIrfftnOptions,
-  norm?: "backward" | "ortho" | "forward" | null | FftIrfftnOptions,
-  options?: FftIrfftnOptions,
+  s?: readonly number[] | null | FftFftnOptions,
+  dim?: IntOrInts | null | FftFftnOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
+  options?: FftFftnOptions,
 ) => Tensor = ops.fftIrfftn;
 /**
  * The discrete Fourier transform along two dimensions of a Hermitian tensor given by one half, which is
@@ -1387,10 +1343,10 @@ export const fftIrfftn: (
  */
 export const fftHfft2: (
   self: Tensor,
-  s?: readonly number[] | null | FftHfft2Options,
-  dim?: IntOrInts | null | FftHfft2Options,
-  norm?: "backward" | "ortho" | "forward" | null | FftHfft2Options,
-  options?: FftHfft2Options,
+  s?: readonly number[] | null | FftFft2Options,
+  dim?: IntOrInts | null | FftFft2Options,
+  norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
+  options?: FftFft2Options,
 ) => Tensor = ops.fftHfft2;
 /**
  * The inverse discrete Fourier transform along two dimensions of real numbers: the half that determines the
@@ -1398,10 +1354,10 @@ export const fftHfft2: (
  */
 export const fftIhfft2: (
   self: Tensor,
-  s?: readonly number[] | null | FftIhfft2Options,
-  dim?: IntOrInts | null | FftIhfft2Options,
-  norm?: "backward" | "ortho" | "forward" | null | FftIhfft2Options,
-  options?: FftIhfft2Options,
+  s?: readonly number[] | null | FftFft2Options,
+  dim?: IntOrInts | null | FftFft2Options,
+  norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
+  options?: FftFft2Options,
 ) => Tensor = ops.fftIhfft2;
 /**
  * The discrete Fourier transform along all or some dimensions of a Hermitian tensor given by one half,
@@ -1409,10 +1365,10 @@ export const fftIhfft2: (
  */
 export const fftHfftn: (
   self: Tensor,
-  s?: readonly number[] | null | FftHfftnOptions,
-  dim?: IntOrInts | null | FftHfftnOptions,
-  norm?: "backward" | "ortho" | "forward" | null | FftHfftnOptions,
-  options?: FftHfftnOptions,
+  s?: readonly number[] | null | FftFftnOptions,
+  dim?: IntOrInts | null | FftFftnOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
+  options?: FftFftnOptions,
 ) => Tensor = ops.fftHfftn;
 /**
  * The inverse discrete Fourier transform along all or some dimensions of real numbers: the half that
@@ -1420,29 +1376,26 @@ export const fftHfftn: (
  */
 export const fftIhfftn: (
   self: Tensor,
-  s?: readonly number[] | null | FftIhfftnOptions,
-  dim?: IntOrInts | null | FftIhfftnOptions,
-  norm?: "backward" | "ortho" | "forward" | null | FftIhfftnOptions,
-  options?: FftIhfftnOptions,
+  s?: readonly number[] | null | FftFftnOptions,
+  dim?: IntOrInts | null | FftFftnOptions,
+  norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
+  options?: FftFftnOptions,
 ) => Tensor = ops.fftIhfftn;
 /** Frequencies of the results of fft of n samples that are d apart. As `torch.fft.fftfreq`. */
 export const fftFftfreq: (n: number, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions) => Tensor =
   ops.fftFftfreq;
 /** Frequencies of the results of rfft of n samples that are d apart. As `torch.fft.rfftfreq`. */
-export const fftRfftfreq: (
-  n: number,
-  d?: number | FftRfftfreqOptions,
-  options?: FftRfftfreqOptions,
-) => Tensor = ops.fftRfftfreq;
+export const fftRfftfreq: (n: number, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions) => Tensor =
+  ops.fftRfftfreq;
 /** Frequencies moved so that 0 is in the middle, along `dim` or all dimensions. As `torch.fft.fftshift`. */
 export const fftFftshift: (
   self: Tensor,
-  dim?: IntOrInts | null | FftFftshiftOptions,
-  options?: FftFftshiftOptions,
+  dim?: IntOrInts | null | DimOptions,
+  options?: DimOptions,
 ) => Tensor = ops.fftFftshift;
 /** Frequencies moved back from fftshift, along `dim` or all dimensions. As `torch.fft.ifftshift`. */
 export const fftIfftshift: (
   self: Tensor,
-  dim?: IntOrInts | null | FftIfftshiftOptions,
-  options?: FftIfftshiftOptions,
+  dim?: IntOrInts | null | DimOptions,
+  options?: DimOptions,
 ) => Tensor = ops.fftIfftshift;

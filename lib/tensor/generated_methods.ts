@@ -6,162 +6,106 @@ import type { DType } from "../base/dtype.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { IntOrInts, Scalar } from "../ops/params.ts";
 import type {
-  AddbmmOptions,
-  AddcdivOptions,
-  AddcmulOptions,
-  AddmmOptions,
-  AddmvOptions,
-  AddOptions,
-  AddrOptions,
-  AllOptions,
+  AccumulateOptions,
   AlphaDropoutOptions,
-  AmaxOptions,
-  AminmaxOptions,
-  AminOptions,
-  AnyOptions,
+  AlphaInplaceOptions,
+  AlphaOptions,
   ArgmaxOptions,
-  ArgminOptions,
   ArgsortOptions,
-  AsStridedOptions,
-  AsStridedScatterOptions,
-  BaddbmmOptions,
   BernoulliOptions,
+  BetaAlphaOptions,
   BincountOptions,
   CauchyOptions,
-  CeluOptions,
-  CholeskyInverseOptions,
-  CholeskyOptions,
-  CholeskySolveOptions,
-  ChunkOptions,
   ClampOptions,
   CombinationsOptions,
   CopyOptions,
-  CountNonzeroOptions,
   CovOptions,
-  CrossOptions,
-  CumprodOptions,
-  CumsumOptions,
   DiagEmbedOptions,
   DiagflatOptions,
   DiagonalOptions,
-  DiagonalScatterOptions,
   DiagOptions,
   DiffOptions,
-  DistOptions,
+  DimKeepdimOptions,
+  DimOptions,
   DivOptions,
-  Dropout1dOptions,
-  Dropout2dOptions,
-  Dropout3dOptions,
   DropoutOptions,
-  EluOptions,
-  ExpandOptions,
+  DtypeOptions,
   ExponentialOptions,
-  FeatureAlphaDropoutOptions,
   FillDiagonalOptions,
   FlattenOptions,
   GatherOptions,
   GeometricOptions,
-  HardshrinkOptions,
-  HardsigmoidOptions,
-  HardswishOptions,
   HardtanhOptions,
   HistcOptions,
   HistogramOptions,
-  IndexAddOptions,
-  IndexPutOptions,
-  IndexReduceOptions,
+  ImplicitOptions,
+  IncludeSelfOptions,
+  InplaceOptions,
   IscloseOptions,
   IstftOptions,
   KthvalueOptions,
+  LambdOptions,
   LeakyReluOptions,
   LogitOptions,
   LogNormalOptions,
-  LogSoftmaxOptions,
   LogsumexpOptions,
   LuOptions,
   MaxOptions,
-  MeanOptions,
-  MedianOptions,
-  MinOptions,
-  MishOptions,
-  ModeOptions,
   MultinomialOptions,
-  NanmeanOptions,
-  NanmedianOptions,
-  NanquantileOptions,
-  NansumOptions,
   NanToNumOptions,
-  NewEmptyOptions,
-  NewFullOptions,
-  NewOnesOptions,
-  NewZerosOptions,
   NonzeroOptions,
   NormalOptions,
   NormOptions,
   Operand,
   OrmqrOptions,
   PinverseOptions,
+  POptions,
   ProdOptions,
-  PutOptions,
   QuantileOptions,
   RandomOptions,
-  Relu6Options,
-  ReluOptions,
   RepeatInterleaveOptions,
   Results,
   RollOptions,
   Rot90Options,
   RoundOptions,
   RreluOptions,
-  RsubOptions,
   ScatterOptions,
-  ScatterReduceOptions,
-  SeluOptions,
-  SigmoidOptions,
-  SiluOptions,
   SliceOptions,
-  SliceScatterOptions,
-  SoftmaxOptions,
   SortOptions,
-  SplitOptions,
-  SplitWithSizesOptions,
-  SqueezeOptions,
-  StdOptions,
+  SplitWithSizesCopyOptions,
   StftOptions,
-  SubOptions,
+  StorageOffsetOptions,
   SumOptions,
   SvdOptions,
   TakeAlongDimOptions,
-  TanhOptions,
-  TensorSplitOptions,
-  ThresholdOptions,
   TopkOptions,
   TriangularSolveOptions,
   TrilOptions,
-  TriuOptions,
-  UnbindOptions,
   UniformOptions,
   UniqueConsecutiveOptions,
   UniqueOptions,
+  UpperOptions,
+  ValueOptions,
   VarOptions,
+  ZerosOptions,
 } from "../ops/generated_options.ts";
 
 /** Ops as methods; T is the tensor class itself. */
 export interface TensorMethods<T> {
   /** self + alpha · other, broadcast and promoted, as `torch.add`. */
-  add(other: Operand<T>, options?: AddOptions): T;
+  add(other: Operand<T>, options?: AlphaOptions): T;
   /** add, in place; returns this tensor. */
-  add_(other: Operand<T>, options?: AddOptions): T;
+  add_(other: Operand<T>, options?: AlphaOptions): T;
   /** self − alpha · other, broadcast and promoted, as `torch.sub`. */
-  sub(other: Operand<T>, options?: SubOptions): T;
+  sub(other: Operand<T>, options?: AlphaOptions): T;
   /** sub, in place; returns this tensor. */
-  sub_(other: Operand<T>, options?: SubOptions): T;
+  sub_(other: Operand<T>, options?: AlphaOptions): T;
   /** self − alpha · other, broadcast and promoted, as `torch.sub`. */
-  subtract(other: Operand<T>, options?: SubOptions): T;
+  subtract(other: Operand<T>, options?: AlphaOptions): T;
   /** subtract, in place; returns this tensor. */
-  subtract_(other: Operand<T>, options?: SubOptions): T;
+  subtract_(other: Operand<T>, options?: AlphaOptions): T;
   /** other − alpha · self, as `torch.rsub`. */
-  rsub(other: Operand<T>, options?: RsubOptions): T;
+  rsub(other: Operand<T>, options?: AlphaOptions): T;
   /** self · other, broadcast and promoted, as `torch.mul`. */
   mul(other: Operand<T>): T;
   /** mul, in place; returns this tensor. */
@@ -363,13 +307,13 @@ export interface TensorMethods<T> {
   /** frac, in place; returns this tensor. */
   frac_(): T;
   /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
-  sigmoid(inplace?: boolean | SigmoidOptions, options?: SigmoidOptions): T;
+  sigmoid(inplace?: boolean | InplaceOptions, options?: InplaceOptions): T;
   /** sigmoid, in place; returns this tensor. */
-  sigmoid_(options?: SigmoidOptions): T;
+  sigmoid_(options?: InplaceOptions): T;
   /** sigmoid of each element, as `torch.sigmoid`; integers are converted to floats. */
-  expit(inplace?: boolean | SigmoidOptions, options?: SigmoidOptions): T;
+  expit(inplace?: boolean | InplaceOptions, options?: InplaceOptions): T;
   /** expit, in place; returns this tensor. */
-  expit_(options?: SigmoidOptions): T;
+  expit_(options?: InplaceOptions): T;
   /** log(x / (1 − x)) of x = self, clamped to [eps, 1 − eps] where eps is given, as `torch.logit`. */
   logit(eps?: number | null | LogitOptions, options?: LogitOptions): T;
   /** logit, in place; returns this tensor. */
@@ -459,9 +403,9 @@ export interface TensorMethods<T> {
   /** cosh, in place; returns this tensor. */
   cosh_(): T;
   /** tanh of each element, as `torch.tanh`; integers are converted to floats. */
-  tanh(inplace?: boolean | TanhOptions, options?: TanhOptions): T;
+  tanh(inplace?: boolean | InplaceOptions, options?: InplaceOptions): T;
   /** tanh, in place; returns this tensor. */
-  tanh_(options?: TanhOptions): T;
+  tanh_(options?: InplaceOptions): T;
   /** asinh of each element, as `torch.asinh`; integers are converted to floats. */
   asinh(): T;
   /** asinh, in place; returns this tensor. */
@@ -576,11 +520,11 @@ export interface TensorMethods<T> {
   /** heaviside, in place; returns this tensor. */
   heaviside_(other: Operand<T>): T;
   /** max(self, 0), where −0 and NaN stay what they are, as `torch.relu`. */
-  relu(inplace?: boolean | ReluOptions, options?: ReluOptions): T;
+  relu(inplace?: boolean | InplaceOptions, options?: InplaceOptions): T;
   /** relu, in place; returns this tensor. */
-  relu_(options?: ReluOptions): T;
+  relu_(options?: InplaceOptions): T;
   /** relu6, in place; returns this tensor. */
-  relu6_(options?: Relu6Options): T;
+  relu6_(options?: InplaceOptions): T;
   /** hardtanh, in place; returns this tensor. */
   hardtanh_(
     minVal?: number | HardtanhOptions,
@@ -590,33 +534,49 @@ export interface TensorMethods<T> {
   /** leakyRelu, in place; returns this tensor. */
   leakyRelu_(negativeSlope?: number | LeakyReluOptions, options?: LeakyReluOptions): T;
   /** threshold, in place; returns this tensor. */
-  threshold_(threshold: number, value: number, options?: ThresholdOptions): T;
+  threshold_(threshold: number, value: number, options?: InplaceOptions): T;
   /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
   prelu(weight: T): T;
   /** hardsigmoid, in place; returns this tensor. */
-  hardsigmoid_(options?: HardsigmoidOptions): T;
+  hardsigmoid_(options?: InplaceOptions): T;
   /** hardswish, in place; returns this tensor. */
-  hardswish_(options?: HardswishOptions): T;
+  hardswish_(options?: InplaceOptions): T;
   /** 0 within lambd of 0, else self, as `nn.functional.hardshrink`. */
-  hardshrink(lambd?: number | HardshrinkOptions, options?: HardshrinkOptions): T;
+  hardshrink(lambd?: number | LambdOptions, options?: LambdOptions): T;
   /** The sum over dimensions; integers and bools are summed as int64. As `torch.sum`. */
   sum(dim?: IntOrInts | null | SumOptions, keepdim?: boolean | SumOptions, options?: SumOptions): T;
   /** The mean over dimensions, of floats, as `torch.mean`. */
-  mean(dim?: IntOrInts | null | MeanOptions, keepdim?: boolean | MeanOptions, options?: MeanOptions): T;
+  mean(dim?: IntOrInts | null | SumOptions, keepdim?: boolean | SumOptions, options?: SumOptions): T;
   /** The product over all elements or one dimension, as `torch.prod`. */
   prod(dim?: number | null | ProdOptions, keepdim?: boolean | ProdOptions, options?: ProdOptions): T;
   /** The maximum over dimensions; NaN where there is one. As `torch.amax`. */
-  amax(dim?: IntOrInts | null | AmaxOptions, keepdim?: boolean | AmaxOptions, options?: AmaxOptions): T;
+  amax(
+    dim?: IntOrInts | null | DimKeepdimOptions,
+    keepdim?: boolean | DimKeepdimOptions,
+    options?: DimKeepdimOptions,
+  ): T;
   /** The minimum over dimensions; NaN where there is one. As `torch.amin`. */
-  amin(dim?: IntOrInts | null | AminOptions, keepdim?: boolean | AminOptions, options?: AminOptions): T;
+  amin(
+    dim?: IntOrInts | null | DimKeepdimOptions,
+    keepdim?: boolean | DimKeepdimOptions,
+    options?: DimKeepdimOptions,
+  ): T;
   /** The index of the first maximum over one dimension, or in the flattened tensor. As `torch.argmax`. */
   argmax(dim?: number | null | ArgmaxOptions, keepdim?: boolean | ArgmaxOptions, options?: ArgmaxOptions): T;
   /** The index of the first minimum over one dimension, or in the flattened tensor. As `torch.argmin`. */
-  argmin(dim?: number | null | ArgminOptions, keepdim?: boolean | ArgminOptions, options?: ArgminOptions): T;
+  argmin(dim?: number | null | ArgmaxOptions, keepdim?: boolean | ArgmaxOptions, options?: ArgmaxOptions): T;
   /** True where any of the elements over dimensions are not 0, as `torch.any`. */
-  any(dim?: IntOrInts | null | AnyOptions, keepdim?: boolean | AnyOptions, options?: AnyOptions): T;
+  any(
+    dim?: IntOrInts | null | DimKeepdimOptions,
+    keepdim?: boolean | DimKeepdimOptions,
+    options?: DimKeepdimOptions,
+  ): T;
   /** True where all of the elements over dimensions are not 0, as `torch.all`. */
-  all(dim?: IntOrInts | null | AllOptions, keepdim?: boolean | AllOptions, options?: AllOptions): T;
+  all(
+    dim?: IntOrInts | null | DimKeepdimOptions,
+    keepdim?: boolean | DimKeepdimOptions,
+    options?: DimKeepdimOptions,
+  ): T;
   /**
    * The maximum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise maximum. As `torch.max`.
@@ -652,47 +612,39 @@ export interface TensorMethods<T> {
    */
   min(
     dim: number,
-    keepdim?: boolean | MinOptions<T>,
-    options?: MinOptions<T>,
+    keepdim?: boolean | MaxOptions<T>,
+    options?: MaxOptions<T>,
   ): Results<T, ["values", "indices"]>;
   /**
    * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise minimum. As `torch.min`.
    */
-  min(options: MinOptions<T> & { readonly dim: number }): Results<T, ["values", "indices"]>;
+  min(options: MaxOptions<T> & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /**
    * The minimum of all elements; with `dim`, values and first indices along it; with a tensor in its place,
    * the elementwise minimum. As `torch.min`.
    */
-  min(dim?: null | MinOptions<T>, keepdim?: boolean): T;
+  min(dim?: null | MaxOptions<T>, keepdim?: boolean): T;
   /** The number of elements over dimensions that are not 0, as `torch.count_nonzero`. */
-  countNonzero(dim?: IntOrInts | null | CountNonzeroOptions, options?: CountNonzeroOptions): T;
+  countNonzero(dim?: IntOrInts | null | DimOptions, options?: DimOptions): T;
   /** The sum over dimensions, ignoring NaN, as `torch.nansum`. */
-  nansum(
-    dim?: IntOrInts | null | NansumOptions,
-    keepdim?: boolean | NansumOptions,
-    options?: NansumOptions,
-  ): T;
+  nansum(dim?: IntOrInts | null | SumOptions, keepdim?: boolean | SumOptions, options?: SumOptions): T;
   /** The mean over dimensions, ignoring NaN, as `torch.nanmean`. */
-  nanmean(
-    dim?: IntOrInts | null | NanmeanOptions,
-    keepdim?: boolean | NanmeanOptions,
-    options?: NanmeanOptions,
-  ): T;
+  nanmean(dim?: IntOrInts | null | SumOptions, keepdim?: boolean | SumOptions, options?: SumOptions): T;
   /** As zeros, of the type and device of `self`. */
-  newZeros(size: readonly Dim[], options?: NewZerosOptions): T;
+  newZeros(size: readonly Dim[], options?: ZerosOptions): T;
   /** As zeros, of the type and device of `self`. */
-  newZeros(...size: (Dim | NewZerosOptions)[]): T;
+  newZeros(...size: (Dim | ZerosOptions)[]): T;
   /** As ones, of the type and device of `self`. */
-  newOnes(size: readonly Dim[], options?: NewOnesOptions): T;
+  newOnes(size: readonly Dim[], options?: ZerosOptions): T;
   /** As ones, of the type and device of `self`. */
-  newOnes(...size: (Dim | NewOnesOptions)[]): T;
+  newOnes(...size: (Dim | ZerosOptions)[]): T;
   /** As empty, of the type and device of `self`. */
-  newEmpty(size: readonly Dim[], options?: NewEmptyOptions): T;
+  newEmpty(size: readonly Dim[], options?: ZerosOptions): T;
   /** As empty, of the type and device of `self`. */
-  newEmpty(...size: (Dim | NewEmptyOptions)[]): T;
+  newEmpty(...size: (Dim | ZerosOptions)[]): T;
   /** As full, of the type and device of `self`. */
-  newFull(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: NewFullOptions): T;
+  newFull(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: ZerosOptions): T;
   /** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
   fill(value: Operand<T>): T;
   /** fill, in place; returns this tensor. */
@@ -738,13 +690,13 @@ export interface TensorMethods<T> {
   /** The dimensions in another order, as `torch.permute`. */
   permute(...dims: number[]): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
-  squeeze(dim?: IntOrInts | null | SqueezeOptions, options?: SqueezeOptions): T;
+  squeeze(dim?: IntOrInts | null | DimOptions, options?: DimOptions): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
-  squeeze(...dim: (number | SqueezeOptions)[]): T;
+  squeeze(...dim: (number | DimOptions)[]): T;
   /** squeeze, whose layout this tensor adopts; returns this tensor. */
-  squeeze_(dim?: IntOrInts | null | SqueezeOptions, options?: SqueezeOptions): T;
+  squeeze_(dim?: IntOrInts | null | DimOptions, options?: DimOptions): T;
   /** squeeze, whose layout this tensor adopts; returns this tensor. */
-  squeeze_(...dim: (number | SqueezeOptions)[]): T;
+  squeeze_(...dim: (number | DimOptions)[]): T;
   /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
   unsqueeze(dim: number): T;
   /** With a dimension of size 1 put before `dim`, as `torch.unsqueeze`. */
@@ -752,9 +704,9 @@ export interface TensorMethods<T> {
   /** unsqueeze, whose layout this tensor adopts; returns this tensor. */
   unsqueeze_(dim: number): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
-  expand(size: readonly Dim[], options?: ExpandOptions): T;
+  expand(size: readonly Dim[], options?: ImplicitOptions): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
-  expand(...size: (Dim | ExpandOptions)[]): T;
+  expand(...size: (Dim | ImplicitOptions)[]): T;
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
   select(dim: number, index: Dim): T;
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
@@ -790,17 +742,19 @@ export interface TensorMethods<T> {
   asStrided(
     size: readonly Dim[],
     stride: readonly Dim[],
-    storageOffset?: Dim | null | AsStridedOptions,
-    options?: AsStridedOptions,
+    storageOffset?: Dim | null | StorageOffsetOptions,
+    options?: StorageOffsetOptions,
   ): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
-  asStrided(named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedOptions): T;
+  asStrided(
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & StorageOffsetOptions,
+  ): T;
   /** asStrided, whose layout this tensor adopts; returns this tensor. */
   asStrided_(
     size: readonly Dim[],
     stride: readonly Dim[],
-    storageOffset?: Dim | null | AsStridedOptions,
-    options?: AsStridedOptions,
+    storageOffset?: Dim | null | StorageOffsetOptions,
+    options?: StorageOffsetOptions,
   ): T;
   /** self with the elements of select(dim, index) replaced by `src`, as `torch.select_scatter`. */
   selectScatter(src: T, dim: number, index: Dim): T;
@@ -809,19 +763,19 @@ export interface TensorMethods<T> {
   /** self with the elements of slice(dim, start, end, step) replaced by `src`, as `torch.slice_scatter`. */
   sliceScatter(
     src: T,
-    dim?: number | SliceScatterOptions,
-    start?: Dim | null | SliceScatterOptions,
-    end?: Dim | null | SliceScatterOptions,
-    step?: number | SliceScatterOptions,
-    options?: SliceScatterOptions,
+    dim?: number | SliceOptions,
+    start?: Dim | null | SliceOptions,
+    end?: Dim | null | SliceOptions,
+    step?: number | SliceOptions,
+    options?: SliceOptions,
   ): T;
   /** self with the elements of diagonal(offset, dim1, dim2) replaced by `src`, as `torch.diagonal_scatter`. */
   diagonalScatter(
     src: T,
-    offset?: number | DiagonalScatterOptions,
-    dim1?: number | DiagonalScatterOptions,
-    dim2?: number | DiagonalScatterOptions,
-    options?: DiagonalScatterOptions,
+    offset?: number | DiagonalOptions,
+    dim1?: number | DiagonalOptions,
+    dim2?: number | DiagonalOptions,
+    options?: DiagonalOptions,
   ): T;
   /** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
   diagEmbed(
@@ -839,8 +793,8 @@ export interface TensorMethods<T> {
     src: T,
     size: readonly Dim[],
     stride: readonly Dim[],
-    storageOffset?: Dim | null | AsStridedScatterOptions,
-    options?: AsStridedScatterOptions,
+    storageOffset?: Dim | null | StorageOffsetOptions,
+    options?: StorageOffsetOptions,
   ): T;
   /**
    * self, a row-major tensor, with the elements of asStrided replaced by `src`, as
@@ -849,7 +803,7 @@ export interface TensorMethods<T> {
    */
   asStridedScatter(
     src: T,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & AsStridedScatterOptions,
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & StorageOffsetOptions,
   ): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   transpose(dim0: number, dim1: number): T;
@@ -902,29 +856,33 @@ export interface TensorMethods<T> {
   /** `length` elements from `start` along a dimension, as `torch.narrow`. */
   narrow(named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
-  split(splitSize: Dim | readonly Dim[], dim?: number | SplitOptions, options?: SplitOptions): T[];
+  split(
+    splitSize: Dim | readonly Dim[],
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
+  ): T[];
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
-  split(named: { readonly splitSize: Dim | readonly Dim[] } & SplitOptions): T[];
+  split(named: { readonly splitSize: Dim | readonly Dim[] } & SplitWithSizesCopyOptions): T[];
   /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
   splitWithSizes(
     splitSizes: readonly Dim[],
-    dim?: number | SplitWithSizesOptions,
-    options?: SplitWithSizesOptions,
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
   ): T[];
   /** Parts of the given lengths along a dimension, as `torch.split_with_sizes`. */
-  splitWithSizes(named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesOptions): T[];
+  splitWithSizes(named: { readonly splitSizes: readonly Dim[] } & SplitWithSizesCopyOptions): T[];
   /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
-  chunk(chunks: number, dim?: number | ChunkOptions, options?: ChunkOptions): T[];
+  chunk(chunks: number, dim?: number | SplitWithSizesCopyOptions, options?: SplitWithSizesCopyOptions): T[];
   /** At most `chunks` parts of equal length, the last one possibly shorter, as `torch.chunk`. */
-  chunk(named: { readonly chunks: number } & ChunkOptions): T[];
+  chunk(named: { readonly chunks: number } & SplitWithSizesCopyOptions): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
   tensorSplit(
     indicesOrSections: IntOrInts,
-    dim?: number | TensorSplitOptions,
-    options?: TensorSplitOptions,
+    dim?: number | SplitWithSizesCopyOptions,
+    options?: SplitWithSizesCopyOptions,
   ): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
-  tensorSplit(named: { readonly indicesOrSections: IntOrInts } & TensorSplitOptions): T[];
+  tensorSplit(named: { readonly indicesOrSections: IntOrInts } & SplitWithSizesCopyOptions): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
   hsplit(indicesOrSections: IntOrInts): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
@@ -938,7 +896,7 @@ export interface TensorMethods<T> {
   /** Parts along a dimension, as `torch.dsplit`. */
   dsplit(named: { readonly indicesOrSections: IntOrInts }): T[];
   /** All parts along a dimension, without it, as `torch.unbind`. */
-  unbind(dim?: number | UnbindOptions, options?: UnbindOptions): T[];
+  unbind(dim?: number | SplitWithSizesCopyOptions, options?: SplitWithSizesCopyOptions): T[];
   /**
    * out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As
    * `torch.gather`.
@@ -982,9 +940,9 @@ export interface TensorMethods<T> {
   /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
   take(index: T): T;
   /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
-  put(index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
+  put(index: T, source: T, accumulate?: boolean | AccumulateOptions, options?: AccumulateOptions): T;
   /** put, in place; returns this tensor. */
-  put_(index: T, source: T, accumulate?: boolean | PutOptions, options?: PutOptions): T;
+  put_(index: T, source: T, accumulate?: boolean | AccumulateOptions, options?: AccumulateOptions): T;
   /** As gather with broadcasting; without `dim`, of the flattened tensor. As `torch.take_along_dim`. */
   takeAlongDim(indices: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
   /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
@@ -992,11 +950,11 @@ export interface TensorMethods<T> {
   /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
   indexSelect(named: { readonly dim: number; readonly index: T }): T;
   /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
-  indexAdd(dim: number, index: T, source: T, options?: IndexAddOptions): T;
+  indexAdd(dim: number, index: T, source: T, options?: AlphaOptions): T;
   /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
-  indexAdd(named: { readonly dim: number; readonly index: T; readonly source: T } & IndexAddOptions): T;
+  indexAdd(named: { readonly dim: number; readonly index: T; readonly source: T } & AlphaOptions): T;
   /** indexAdd, in place; returns this tensor. */
-  indexAdd_(dim: number, index: T, source: T, options?: IndexAddOptions): T;
+  indexAdd_(dim: number, index: T, source: T, options?: AlphaOptions): T;
   /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
   indexCopy(dim: number, index: T, source: T): T;
   /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
@@ -1013,15 +971,15 @@ export interface TensorMethods<T> {
   indexPut(
     indices: readonly (T | null)[],
     values: T,
-    accumulate?: boolean | IndexPutOptions,
-    options?: IndexPutOptions,
+    accumulate?: boolean | AccumulateOptions,
+    options?: AccumulateOptions,
   ): T;
   /** indexPut, in place; returns this tensor. */
   indexPut_(
     indices: readonly (T | null)[],
     values: T,
-    accumulate?: boolean | IndexPutOptions,
-    options?: IndexPutOptions,
+    accumulate?: boolean | AccumulateOptions,
+    options?: AccumulateOptions,
   ): T;
   /** The elements where the mask (broadcast) is true, in order, as `torch.masked_select`. */
   maskedSelect(mask: T): T;
@@ -1065,23 +1023,23 @@ export interface TensorMethods<T> {
   /** tril, in place; returns this tensor. */
   tril_(diagonal?: Dim | TrilOptions, options?: TrilOptions): T;
   /** The upper triangle of matrices from a diagonal on, as `torch.triu`. */
-  triu(diagonal?: Dim | TriuOptions, options?: TriuOptions): T;
+  triu(diagonal?: Dim | TrilOptions, options?: TrilOptions): T;
   /** triu, in place; returns this tensor. */
-  triu_(diagonal?: Dim | TriuOptions, options?: TriuOptions): T;
+  triu_(diagonal?: Dim | TrilOptions, options?: TrilOptions): T;
   /** The diagonal of a matrix, or the matrix that has a vector on its diagonal, as `torch.diag`. */
   diag(diagonal?: number | DiagOptions, options?: DiagOptions): T;
   /** Running sums along a dimension, as `torch.cumsum`. */
-  cumsum(dim: number, options?: CumsumOptions): T;
+  cumsum(dim: number, options?: DtypeOptions): T;
   /** Running sums along a dimension, as `torch.cumsum`. */
-  cumsum(named: { readonly dim: number } & CumsumOptions): T;
+  cumsum(named: { readonly dim: number } & DtypeOptions): T;
   /** cumsum, in place; returns this tensor. */
-  cumsum_(dim: number, options?: CumsumOptions): T;
+  cumsum_(dim: number, options?: DtypeOptions): T;
   /** Running products along a dimension, as `torch.cumprod`. */
-  cumprod(dim: number, options?: CumprodOptions): T;
+  cumprod(dim: number, options?: DtypeOptions): T;
   /** Running products along a dimension, as `torch.cumprod`. */
-  cumprod(named: { readonly dim: number } & CumprodOptions): T;
+  cumprod(named: { readonly dim: number } & DtypeOptions): T;
   /** cumprod, in place; returns this tensor. */
-  cumprod_(dim: number, options?: CumprodOptions): T;
+  cumprod_(dim: number, options?: DtypeOptions): T;
   /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
   logcumsumexp(dim: number): T;
   /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
@@ -1123,13 +1081,13 @@ export interface TensorMethods<T> {
   /** lerp, in place; returns this tensor. */
   lerp_(end: T, weight: Operand<T>): T;
   /** self + value · tensor1 · tensor2, as `torch.addcmul`. */
-  addcmul(tensor1: T, tensor2: T, options?: AddcmulOptions): T;
+  addcmul(tensor1: T, tensor2: T, options?: ValueOptions): T;
   /** addcmul, in place; returns this tensor. */
-  addcmul_(tensor1: T, tensor2: T, options?: AddcmulOptions): T;
+  addcmul_(tensor1: T, tensor2: T, options?: ValueOptions): T;
   /** self + value · tensor1 / tensor2, as `torch.addcdiv`. */
-  addcdiv(tensor1: T, tensor2: T, options?: AddcdivOptions): T;
+  addcdiv(tensor1: T, tensor2: T, options?: ValueOptions): T;
   /** addcdiv, in place; returns this tensor. */
-  addcdiv_(tensor1: T, tensor2: T, options?: AddcdivOptions): T;
+  addcdiv_(tensor1: T, tensor2: T, options?: ValueOptions): T;
   /** self · 2^other, as `torch.ldexp`. */
   ldexp(other: T): T;
   /** ldexp, in place; returns this tensor. */
@@ -1311,7 +1269,7 @@ export interface TensorMethods<T> {
     index: T,
     src: T,
     reduce: "sum" | "prod" | "mean" | "amax" | "amin",
-    options?: ScatterReduceOptions,
+    options?: IncludeSelfOptions,
   ): T;
   /**
    * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
@@ -1323,7 +1281,7 @@ export interface TensorMethods<T> {
       readonly index: T;
       readonly src: T;
       readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
-    } & ScatterReduceOptions,
+    } & IncludeSelfOptions,
   ): T;
   /** scatterReduce, in place; returns this tensor. */
   scatterReduce_(
@@ -1331,7 +1289,7 @@ export interface TensorMethods<T> {
     index: T,
     src: T,
     reduce: "sum" | "prod" | "mean" | "amax" | "amin",
-    options?: ScatterReduceOptions,
+    options?: IncludeSelfOptions,
   ): T;
   /**
    * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
@@ -1342,7 +1300,7 @@ export interface TensorMethods<T> {
     index: T,
     source: T,
     reduce: "prod" | "mean" | "amax" | "amin",
-    options?: IndexReduceOptions,
+    options?: IncludeSelfOptions,
   ): T;
   /**
    * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
@@ -1354,7 +1312,7 @@ export interface TensorMethods<T> {
       readonly index: T;
       readonly source: T;
       readonly reduce: "prod" | "mean" | "amax" | "amin";
-    } & IndexReduceOptions,
+    } & IncludeSelfOptions,
   ): T;
   /** indexReduce, in place; returns this tensor. */
   indexReduce_(
@@ -1362,7 +1320,7 @@ export interface TensorMethods<T> {
     index: T,
     source: T,
     reduce: "prod" | "mean" | "amax" | "amin",
-    options?: IndexReduceOptions,
+    options?: IncludeSelfOptions,
   ): T;
   /** Sorted along a dimension, with the original indices; always stable. As `torch.sort`. */
   sort(
@@ -1402,23 +1360,23 @@ export interface TensorMethods<T> {
   /** The lower middle element, NaN if there is one; with `dim` also its index. As `torch.median`. */
   median(
     dim: number,
-    keepdim?: boolean | MedianOptions,
-    options?: MedianOptions,
+    keepdim?: boolean | ArgmaxOptions,
+    options?: ArgmaxOptions,
   ): Results<T, ["values", "indices"]>;
   /** The lower middle element, NaN if there is one; with `dim` also its index. As `torch.median`. */
-  median(options: MedianOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
+  median(options: ArgmaxOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The lower middle element, NaN if there is one; with `dim` also its index. As `torch.median`. */
-  median(dim?: null | MedianOptions, keepdim?: boolean): T;
+  median(dim?: null | ArgmaxOptions, keepdim?: boolean): T;
   /** The lower middle element, ignoring NaN; with `dim` also its index. As `torch.nanmedian`. */
   nanmedian(
     dim: number,
-    keepdim?: boolean | NanmedianOptions,
-    options?: NanmedianOptions,
+    keepdim?: boolean | ArgmaxOptions,
+    options?: ArgmaxOptions,
   ): Results<T, ["values", "indices"]>;
   /** The lower middle element, ignoring NaN; with `dim` also its index. As `torch.nanmedian`. */
-  nanmedian(options: NanmedianOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
+  nanmedian(options: ArgmaxOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
   /** The lower middle element, ignoring NaN; with `dim` also its index. As `torch.nanmedian`. */
-  nanmedian(dim?: null | NanmedianOptions, keepdim?: boolean): T;
+  nanmedian(dim?: null | ArgmaxOptions, keepdim?: boolean): T;
   /** The q-quantiles of all elements or of a dimension, as `torch.quantile`. */
   quantile(
     q: Operand<T>,
@@ -1429,9 +1387,9 @@ export interface TensorMethods<T> {
   /** The q-quantiles of all elements or of a dimension, as `torch.nanquantile`. */
   nanquantile(
     q: Operand<T>,
-    dim?: number | null | NanquantileOptions,
-    keepdim?: boolean | NanquantileOptions,
-    options?: NanquantileOptions,
+    dim?: number | null | QuantileOptions,
+    keepdim?: boolean | QuantileOptions,
+    options?: QuantileOptions,
   ): T;
   /** The derivative of lgamma, as `torch.digamma`. */
   digamma(): T;
@@ -1490,15 +1448,15 @@ export interface TensorMethods<T> {
   /** gammaincc, in place; returns this tensor. */
   gammaincc_(other: T): T;
   /** silu, in place; returns this tensor. */
-  silu_(options?: SiluOptions): T;
+  silu_(options?: InplaceOptions): T;
   /** mish, in place; returns this tensor. */
-  mish_(options?: MishOptions): T;
+  mish_(options?: InplaceOptions): T;
   /** elu, in place; returns this tensor. */
-  elu_(alpha?: number | EluOptions, options?: EluOptions): T;
+  elu_(alpha?: number | AlphaInplaceOptions, options?: AlphaInplaceOptions): T;
   /** celu, in place; returns this tensor. */
-  celu_(alpha?: number | CeluOptions, options?: CeluOptions): T;
+  celu_(alpha?: number | AlphaInplaceOptions, options?: AlphaInplaceOptions): T;
   /** selu, in place; returns this tensor. */
-  selu_(options?: SeluOptions): T;
+  selu_(options?: InplaceOptions): T;
   /** cauchy, in place; returns this tensor. */
   cauchy_(median?: number | CauchyOptions, sigma?: number | CauchyOptions, options?: CauchyOptions): T;
   /** logNormal, in place; returns this tensor. */
@@ -1543,23 +1501,11 @@ export interface TensorMethods<T> {
   /** dropout, in place; returns this tensor. */
   dropout_(p?: number | DropoutOptions, training?: boolean | DropoutOptions, options?: DropoutOptions): T;
   /** dropout1d, in place; returns this tensor. */
-  dropout1d_(
-    p?: number | Dropout1dOptions,
-    training?: boolean | Dropout1dOptions,
-    options?: Dropout1dOptions,
-  ): T;
+  dropout1d_(p?: number | DropoutOptions, training?: boolean | DropoutOptions, options?: DropoutOptions): T;
   /** dropout2d, in place; returns this tensor. */
-  dropout2d_(
-    p?: number | Dropout2dOptions,
-    training?: boolean | Dropout2dOptions,
-    options?: Dropout2dOptions,
-  ): T;
+  dropout2d_(p?: number | DropoutOptions, training?: boolean | DropoutOptions, options?: DropoutOptions): T;
   /** dropout3d, in place; returns this tensor. */
-  dropout3d_(
-    p?: number | Dropout3dOptions,
-    training?: boolean | Dropout3dOptions,
-    options?: Dropout3dOptions,
-  ): T;
+  dropout3d_(p?: number | DropoutOptions, training?: boolean | DropoutOptions, options?: DropoutOptions): T;
   /** alphaDropout, in place; returns this tensor. */
   alphaDropout_(
     p?: number | AlphaDropoutOptions,
@@ -1568,9 +1514,9 @@ export interface TensorMethods<T> {
   ): T;
   /** featureAlphaDropout, in place; returns this tensor. */
   featureAlphaDropout_(
-    p?: number | FeatureAlphaDropoutOptions,
-    training?: boolean | FeatureAlphaDropoutOptions,
-    options?: FeatureAlphaDropoutOptions,
+    p?: number | AlphaDropoutOptions,
+    training?: boolean | AlphaDropoutOptions,
+    options?: AlphaDropoutOptions,
   ): T;
   /** rrelu, in place; returns this tensor. */
   rrelu_(
@@ -1601,10 +1547,10 @@ export interface TensorMethods<T> {
   ): T;
   /** The standard deviation over dimensions, divided by the count less `correction` (1). As `torch.std`. */
   std(
-    dim?: IntOrInts | boolean | null | StdOptions,
-    unbiased?: boolean | null | StdOptions,
-    keepdim?: boolean | StdOptions,
-    options?: StdOptions,
+    dim?: IntOrInts | boolean | null | VarOptions,
+    unbiased?: boolean | null | VarOptions,
+    keepdim?: boolean | VarOptions,
+    options?: VarOptions,
   ): T;
   /** log(Σ e^self) over dimensions without overflow, as `torch.logsumexp`. */
   logsumexp(dim: IntOrInts, keepdim?: boolean | LogsumexpOptions, options?: LogsumexpOptions): T;
@@ -1622,7 +1568,7 @@ export interface TensorMethods<T> {
     options?: NormOptions,
   ): T;
   /** The norm of self − other, as `torch.dist`. */
-  dist(other: T, p?: number | DistOptions, options?: DistOptions): T;
+  dist(other: T, p?: number | POptions, options?: POptions): T;
   /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
   renorm(p: number, dim: number, maxnorm: number): T;
   /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
@@ -1663,7 +1609,7 @@ export interface TensorMethods<T> {
   /** lcm, in place; returns this tensor. */
   lcm_(other: T): T;
   /** The cross product of vectors of three elements, as `torch.cross`. */
-  cross(other: T, dim?: number | null | CrossOptions, options?: CrossOptions): T;
+  cross(other: T, dim?: number | null | TakeAlongDimOptions, options?: TakeAlongDimOptions): T;
   /** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
   inv(): T;
   /** The inverses of square matrices, as `torch.linalg.inv`. Computed on the host. */
@@ -1683,15 +1629,15 @@ export interface TensorMethods<T> {
   /** The correlation of rows over columns, as `torch.corrcoef`. */
   corrcoef(): T;
   /** The minimum and the maximum of all elements or along a dimension, as `torch.aminmax`. */
-  aminmax(options?: AminmaxOptions): Results<T, ["min", "max"]>;
+  aminmax(options?: ArgmaxOptions): Results<T, ["min", "max"]>;
   /**
    * The most frequent element along a dimension, the least where several are, and its last index. As
    * `torch.mode`.
    */
   mode(
-    dim?: number | ModeOptions,
-    keepdim?: boolean | ModeOptions,
-    options?: ModeOptions,
+    dim?: number | KthvalueOptions,
+    keepdim?: boolean | KthvalueOptions,
+    options?: KthvalueOptions,
   ): Results<T, ["values", "indices"]>;
   /** The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`. */
   histc(
@@ -1723,17 +1669,17 @@ export interface TensorMethods<T> {
    * L with A = L · Lᵀ, or U with A = Uᵀ · U where `upper` is true, as `torch.linalg.cholesky`. Computed on
    * the host.
    */
-  cholesky(upper?: boolean | CholeskyOptions, options?: CholeskyOptions): T;
+  cholesky(upper?: boolean | UpperOptions, options?: UpperOptions): T;
   /**
    * The inverses of matrices with given Cholesky factors, as `torch.cholesky_inverse`. Computed on the
    * host.
    */
-  choleskyInverse(upper?: boolean | CholeskyInverseOptions, options?: CholeskyInverseOptions): T;
+  choleskyInverse(upper?: boolean | UpperOptions, options?: UpperOptions): T;
   /**
    * X with A · X = self, where A is given by its Cholesky factor L, as `torch.cholesky_solve`. Computed on
    * the host.
    */
-  choleskySolve(L: T, upper?: boolean | CholeskySolveOptions, options?: CholeskySolveOptions): T;
+  choleskySolve(L: T, upper?: boolean | UpperOptions, options?: UpperOptions): T;
   /**
    * L and U in one matrix and pivots, with getInfos also the first zero on the diagonal, as `torch.lu`.
    * Computed on the host.
@@ -1788,37 +1734,37 @@ export interface TensorMethods<T> {
   /** The product of matrices, vectors and broadcast batches of matrices, as `torch.matmul`. */
   matmul(other: T): T;
   /** beta · input + alpha · the product of the other two, as `torch.addmm`; mat2 is the second factor. */
-  addmm(first: T, second: T, options?: AddmmOptions): T;
+  addmm(first: T, second: T, options?: BetaAlphaOptions): T;
   /** addmm, in place; returns this tensor. */
-  addmm_(first: T, second: T, options?: AddmmOptions): T;
+  addmm_(first: T, second: T, options?: BetaAlphaOptions): T;
   /** beta · input + alpha · the product of the other two, as `torch.addmv`; vec is the second factor. */
-  addmv(first: T, second: T, options?: AddmvOptions): T;
+  addmv(first: T, second: T, options?: BetaAlphaOptions): T;
   /** addmv, in place; returns this tensor. */
-  addmv_(first: T, second: T, options?: AddmvOptions): T;
+  addmv_(first: T, second: T, options?: BetaAlphaOptions): T;
   /** beta · input + alpha · the product of the other two, as `torch.baddbmm`; batch2 is the second factor. */
-  baddbmm(first: T, second: T, options?: BaddbmmOptions): T;
+  baddbmm(first: T, second: T, options?: BetaAlphaOptions): T;
   /** baddbmm, in place; returns this tensor. */
-  baddbmm_(first: T, second: T, options?: BaddbmmOptions): T;
+  baddbmm_(first: T, second: T, options?: BetaAlphaOptions): T;
   /** beta · input + alpha · the product of the other two, as `torch.addbmm`; batch2 is the second factor. */
-  addbmm(first: T, second: T, options?: AddbmmOptions): T;
+  addbmm(first: T, second: T, options?: BetaAlphaOptions): T;
   /** addbmm, in place; returns this tensor. */
-  addbmm_(first: T, second: T, options?: AddbmmOptions): T;
+  addbmm_(first: T, second: T, options?: BetaAlphaOptions): T;
   /** beta · input + alpha · the product of the other two, as `torch.addr`; vec2 is the second factor. */
-  addr(first: T, second: T, options?: AddrOptions): T;
+  addr(first: T, second: T, options?: BetaAlphaOptions): T;
   /** addr, in place; returns this tensor. */
-  addr_(first: T, second: T, options?: AddrOptions): T;
+  addr_(first: T, second: T, options?: BetaAlphaOptions): T;
   /** All products of elements of two vectors, as `torch.outer`. */
   outer(vec2: T): T;
   /** All products of elements of two vectors, as `torch.outer`. */
   ger(vec2: T): T;
   /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
-  softmax(dim: number, dtype?: DType | null | SoftmaxOptions, options?: SoftmaxOptions): T;
+  softmax(dim: number, dtype?: DType | null | DtypeOptions, options?: DtypeOptions): T;
   /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
-  softmax(named: { readonly dim: number } & SoftmaxOptions): T;
+  softmax(named: { readonly dim: number } & DtypeOptions): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
-  logSoftmax(dim: number, dtype?: DType | null | LogSoftmaxOptions, options?: LogSoftmaxOptions): T;
+  logSoftmax(dim: number, dtype?: DType | null | DtypeOptions, options?: DtypeOptions): T;
   /** self − log Σ exp(self) along `dim`, as `torch.log_softmax`. */
-  logSoftmax(named: { readonly dim: number } & LogSoftmaxOptions): T;
+  logSoftmax(named: { readonly dim: number } & DtypeOptions): T;
   /** The real part, of a complex tensor as a view; of real tensors themselves. As `torch.real`. */
   real(): T;
   /** The imaginary part of a complex tensor, as a view; real tensors have none. As `torch.imag`. */

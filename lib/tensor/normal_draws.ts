@@ -4,7 +4,7 @@
  */
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import type { RandnOptions } from "../ops/generated_options.ts";
+import type { RandOptions } from "../ops/generated_options.ts";
 import type { RandomSource } from "../ops/random_source.ts";
 import { resultTypeOf } from "../ops/promotion.ts";
 import { broadcastShapes } from "../ops/shapes.ts";
@@ -26,13 +26,13 @@ export function normal(mean: Tensor, std?: Tensor | number, options?: NormalDraw
 /** The same for a number as the mean. */
 export function normal(mean: number, std: Tensor, options?: NormalDrawOptions): Tensor;
 /** The same for two numbers. */
-export function normal(mean: number, std: number, size: readonly number[], options?: RandnOptions): Tensor;
+export function normal(mean: number, std: number, size: readonly number[], options?: RandOptions): Tensor;
 export function normal(
   mean: Tensor | number,
   std: Tensor | number = 1,
   ...[third = {}, options = {}]: [
     sizeOrOptions?: readonly number[] | NormalDrawOptions,
-    options?: RandnOptions,
+    options?: RandOptions,
   ]
 ): Tensor {
   const tensors = [mean, std].filter(isTensor), [first] = tensors;
