@@ -274,3 +274,22 @@ Deno.test("tensors are not converted to functions and other objects that name no
     );
   }
 });
+
+Deno.test("tensors of two devices are refused in compiled functions too, whichever reads memory first", () => {
+  const { conv1d, embedding } = functional;
+  const here = ones([1, 2, 3]), indices = tensor([0]), there = (x: Tensor) => x.to("meta");
+  const calls: readonly (readonly [(x: Tensor, y: Tensor) => Tensor, Tensor, Tensor])[] = [
+    [(x, y) => conv1d(x, y), here, here],
+    [(x, y) => embedding(y, x.at(0)), here, indices],
+    [(x, y) => x.at(y), here, indices],
+    [(x, y) => x.selectScatter(y, 0, 0), here, ones([2, 3])],
+  ];
+  for (const [fn, x, y] of calls) {
+    const compiled = compile(fn);
+    assertEquals(compiled(x, y).shape, fn(x, y).shape);
+    for (const given of [[there(x), y], [x, there(y)]] as const) {
+      assertEquals(outcome(() => compiled(...given)), outcome(() => fn(...given)));
+      assert(outcome(() => compiled(...given)).startsWith("Expected all tensors on one device"));
+    }
+  }
+});

@@ -32,6 +32,7 @@ import {
   tanhshrink,
   threshold,
 } from "../tensor/generated_functions.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import type { AlphaOptions, BoundsOptions, InplaceOptions, LeakyOptions } from "./inplace.ts";
@@ -517,6 +518,7 @@ export class Softmax2d extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
+    checkTensor(x, "Softmax2d");
     if (x.ndim === 3 || x.ndim === 4) return softmax(x, -3);
     throw new DynError(`Expected an input of 3 or 4 dimensions but found shape [${x.shape}]`);
   }

@@ -5,6 +5,7 @@
 import { checkKind, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { cat, logSoftmax, where, zerosLike } from "../tensor/generated_functions.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments } from "../base/arguments.ts";
 import { layerArguments } from "./layer_arguments.ts";
@@ -100,6 +101,7 @@ export class AdaptiveLogSoftmaxWithLoss extends Module {
   /** The output of the layer. */
   override forward(input: Tensor, target: Tensor): AdaptiveResult {
     if (arguments.length > 2) refuseSurplus("forward", 2, arguments);
+    for (const each of [input, target]) checkTensor(each, "AdaptiveLogSoftmaxWithLoss");
     const batched = input.ndim === 2, rows = batched ? input : input.unsqueeze(0);
     const wanted = batched ? target : target.unsqueeze(0);
     if (wanted.ndim !== 1 || wanted.shape[0] !== rows.shape[0]) {

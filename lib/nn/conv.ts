@@ -12,6 +12,7 @@ import {
   empty,
   pad,
 } from "../tensor/generated_functions.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, spread } from "../base/arguments.ts";
 import { layerArguments } from "./layer_arguments.ts";
@@ -239,6 +240,7 @@ abstract class ConvTranspose extends KernelLayer {
   /** The number of elements added to one side of the result, per dimension. */
   protected extra(x: Tensor, outputSize: readonly number[] | null): readonly number[] {
     if (outputSize === null) return this.outputPadding;
+    checkTensor(x, this.constructor.name);
     const rank = this.kernelSize.length, wanted = outputSize.slice(-rank);
     const extra = wanted.map((size, d) => {
       const stride = this.stride[d] ?? 1, reach = (this.dilation[d] ?? 1) * ((this.kernelSize[d] ?? 1) - 1);

@@ -1,6 +1,6 @@
 /** Stateless functions of neural networks: the namespace `nn.functional`. */
 import { checkPositive } from "../base/checked_numbers.ts";
-import { checkOptions, optionsOf, refuseSurplus } from "../base/checked_input.ts";
+import { checkOptions, isIterable, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { tensor } from "../tensor/creation.ts";
 import { ctcLoss as ctcOp, minimum, tripletMarginLoss } from "../tensor/generated_functions.ts";
@@ -77,8 +77,11 @@ const CTC = {
   positional: ["blank", "reduction", "zeroInfinity"],
 } as const;
 
-const lengthsOf = (lengths: Lengths): Tensor =>
-  lengths instanceof Tensor ? lengths : tensor([...lengths], { dtype: "int64" });
+function lengthsOf(lengths: Lengths): Tensor {
+  if (lengths instanceof Tensor) return lengths;
+  if (!isIterable(lengths)) refuseValue("a tensor or a list as lengths of ctcLoss", lengths);
+  return tensor([...lengths], { dtype: "int64" });
+}
 
 /**
  * Minus the log-probability of targets over all alignments with blanks, as `torch.nn.functional.ctc_loss`; lengths may

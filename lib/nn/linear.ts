@@ -1,6 +1,7 @@
 /** Linear and bilinear layers, Identity and Flatten. */
 import { refuseSurplus } from "../base/checked_input.ts";
 import { bilinear, empty, linear } from "../tensor/generated_functions.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { layerArguments } from "./layer_arguments.ts";
 import { kaimingUniform_, uniform_ } from "./init.ts";
@@ -147,6 +148,7 @@ export class Flatten extends Module {
 
   override forward(x: Tensor): Tensor {
     if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
+    checkTensor(x, "Flatten");
     return x.flatten(this.startDim, this.endDim);
   }
 

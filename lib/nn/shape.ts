@@ -8,6 +8,7 @@ import {
   pixelShuffle,
   pixelUnshuffle,
 } from "../tensor/generated_functions.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, type Trailing, trailing } from "../base/arguments.ts";
 import { settings } from "../base/console_text.ts";
@@ -41,6 +42,7 @@ export class Unflatten extends Module {
   /** The output of the layer. */
   override forward(x: Tensor): Tensor {
     if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
+    checkTensor(x, "Unflatten");
     return x.unflatten(this.dim, [...this.unflattenedSize]);
   }
 

@@ -5,6 +5,7 @@ import { DynError } from "../base/errors.ts";
 import { embedding, embeddingBag, empty, where, zeros } from "../tensor/generated_functions.ts";
 import { vectorNorm } from "../tensor/generated_linalg.ts";
 import { noGrad } from "../tensor/modes.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { layerArguments } from "./layer_arguments.ts";
 import { normal_ } from "./init.ts";
@@ -96,6 +97,7 @@ abstract class Table extends Module {
   /** The table, with rows scaled if `maxNorm` is set. */
   protected table(indices: Tensor): Tensor {
     const { weight, maxNorm, normType } = this;
+    checkTensor(indices, "indices of an embedding");
     if (maxNorm !== null) renormalize(weight, indices, { maxNorm, normType });
     return weight;
   }

@@ -3,6 +3,7 @@
  * batch). Invariant: parameters have PyTorch's names and layouts.
  */
 import { checkFunction } from "../base/checked_input.ts";
+import { checkTensor } from "../tensor/checked.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { type Arguments, type Trailing, trailing } from "../base/arguments.ts";
 import { layerArguments } from "./layer_arguments.ts";
@@ -175,6 +176,7 @@ export class TransformerEncoderLayer extends Module {
   /** The output of the layer. */
   override forward(src: Tensor, ...given: Trailing<EncoderLayerCall, typeof ENCODER_LAYER_CALL>): Tensor {
     const call = trailing<EncoderLayerCall>("TransformerEncoderLayer", ENCODER_LAYER_CALL, given);
+    checkTensor(src, "TransformerEncoderLayer");
     const { srcMask: attnMask = null, srcKeyPaddingMask: keyPaddingMask = null, isCausal = false } = call;
     const masks = { attnMask, keyPaddingMask, isCausal };
     if (this.normFirst) {
@@ -277,6 +279,7 @@ export class TransformerDecoderLayer extends Module {
   /** The output of the layer. */
   override forward(tgt: Tensor, memory: Tensor, ...given: DecoderArguments): Tensor {
     const call = trailing<DecoderCall>("TransformerDecoderLayer", DECODER_CALL, given);
+    for (const each of [tgt, memory]) checkTensor(each, "TransformerDecoderLayer");
     const own = {
       attnMask: call.tgtMask ?? null,
       keyPaddingMask: call.tgtKeyPaddingMask ?? null,

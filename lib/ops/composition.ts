@@ -10,6 +10,7 @@ import { makeOpApi, nameResults } from "./api.ts";
 import { parseCall } from "./call.ts";
 import type { OpDefinition } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
+import { deviceOf } from "./pointwise.ts";
 import type { ArgsOf, Params } from "./params.ts";
 
 /** Thrown when a composition reads elements: the rest cannot be inferred. */
@@ -45,6 +46,10 @@ function compose(called: OpDefinition, args: Args): Metas {
   const definition = formOf(called, args), { implementation, gradient } = definition;
   if (definition.dataDependent?.(args)) throw new NeedsElements();
   const inferred = inferAlone(definition, args);
+  if (implementation.kind === "lower" && !definition.crossesDevices) {
+    // Few rules compare devices: calls are refused where kernels read memory
+    deviceOf(Object.values(args).flat().filter(isMeta));
+  }
   if (implementation.kind !== "composite") return inferred;
   const composed = implementation.compose(api, args);
   if (gradient.kind === "composite") return composed;

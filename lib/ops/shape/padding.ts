@@ -118,7 +118,9 @@ const padBy = lowerOp({
         ? true
         : mode === "reflect"
         ? isLess(before, size) && isLess(after, size)
-        : mode !== "circular" || (isAtMost(before, size) && isAtMost(after, size));
+        : mode === "circular"
+        ? isAtMost(before, size) && isAtMost(after, size)
+        : isLess(0, size);
       if (!fits) {
         throw new DynError(`Expected padding that fits size ${size} but found ${before} and ${after}`);
       }
@@ -136,7 +138,10 @@ const padBy = lowerOp({
     }),
   },
   samples: [{ args: [t(2, 1, 4), [1, 2], "reflect"] }, { args: [t(2, 1, 4), [1, 2], "replicate"] }],
-  errors: [{ args: [t(2, 1, 4), [4, 0], "reflect"], message: "fits" }],
+  errors: [
+    { args: [t(2, 1, 4), [4, 0], "reflect"], message: "fits" },
+    { args: [t(2, 1, 0), [1, 1], "replicate"], message: "fits size 0" },
+  ],
 });
 
 function redirect(
