@@ -4,6 +4,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Session } from "node:inspector";
 import "../preload.ts";
+import { counters } from "../lib/base/logs.ts";
 import { watchNextRun } from "../lib/dynamo/frame/bindings.ts";
 import { captureFunction } from "../lib/dynamo/frame/capture.ts";
 import type { FreeBinding } from "../lib/dynamo/frame/info.ts";
@@ -36,6 +37,34 @@ Deno.test("functions made from text: assigned variables are exposed by their nex
   const info = captureFunction(factory);
   assert(info.kind === "function");
   assertEquals(info.code.parameters, ["a", "b"]);
+});
+
+Deno.test("functions that each call makes from text need no debugger, and those of one text share their code", () => {
+  const outside = 5, before = counters.get("inspector", "debugger");
+  const codes = [
+    () => new Function("a", "b = 2", "return a * b; // that is all"),
+    () =>
+      Reflect.construct(Object.getPrototypeOf(async function () {}).constructor, [
+        "a",
+        "await a; return seen",
+      ]),
+    () => Reflect.construct(Object.getPrototypeOf(function* () {}).constructor, ["yield 1"]),
+  ].map((make) =>
+    [make(), make()].map((fn: unknown) => {
+      assert(typeof fn === "function");
+      const info = captureFunction(fn);
+      assert(info.kind === "function", info.kind);
+      return info.code;
+    })
+  );
+  assert(codes.every(([one, other]) => one === other));
+  assertEquals(codes.map(([code]) => code?.parameters.length), [2, 1, 0]);
+  assertEquals(codes.map(([code]) => code?.free.map(({ name }) => name)), [[], [], []]);
+  assertEquals(counters.get("inspector", "debugger") - before, 0);
+  // One that is written where it sees more has its own
+  const local: unknown = eval("(function anonymous(a) { return a + outside; })");
+  assert(typeof local === "function");
+  assertEquals([captureFunction(local).kind, local(1)], ["unavailable", 1 + outside]);
 });
 
 /** Counts the messages to the inspector by which a run finds functions. */

@@ -52,6 +52,36 @@ Deno.test("a function of an evaluated text and its variables need the debugger o
   assertEquals(counters.get("inspector", "debugger") - before, 1);
 });
 
+Deno.test("functions of a text evaluated among variables use those, not global ones of the same names", () => {
+  const scale = 3;
+  Reflect.set(globalThis, "scale", 100);
+  Reflect.set(globalThis, "offset", 1000);
+  try {
+    const texts = [
+      "(x) => x.mul(scale)",
+      "(function (x) { return [x].map((each) => each.mul(scale))[0]; })",
+      "(() => (x) => x.mul(scale))()",
+      "new (class { run = (x) => x.mul(scale); })().run",
+      "new (class { run(x) { return x.mul(scale); } })().run",
+      "(x) => { let scale = 3; return x.mul(scale); }",
+      "((scale) => (x) => x.mul(scale))(3)",
+    ];
+    for (const text of texts) {
+      const fn: (x: Tensor) => Tensor = eval(text),
+        made = compile((x: Tensor) => fn(x.add(1)), { backend: "eager" });
+      const root = compile(fn, { backend: "eager" });
+      for (let call = 0; call < 3; call++) {
+        assertEquals([made(tensor(1)).item(), root(tensor(1)).item()], [2 * scale, scale], text);
+      }
+    }
+    const global: (x: Tensor) => Tensor = (0, eval)("(x) => x.mul(scale).add(offset)");
+    const run = compile(global, { backend: "eager" });
+    assertEquals([run(tensor(1)).item(), compiler.status(run).graphs], [1100, 1]);
+  } finally {
+    for (const name of ["scale", "offset"]) Reflect.deleteProperty(globalThis, name);
+  }
+});
+
 Deno.test("of several closures of the same code each gets its own variable", () => {
   const [one, two] = [counterFrom(0), counterFrom(100)];
   one(() => {

@@ -37,7 +37,7 @@ import type { FunctionPlace } from "./loaded_texts.ts";
 import type { Located } from "./located.ts";
 import { type Export, exportOf } from "./namespaces.ts";
 import { type RewrittenFunction, rewrittenFunction, rewrittenModule } from "./rewritten.ts";
-import { NO_SCOPES, readScopes, type ScopeSnapshot, type ScopeValue } from "./scopes.ts";
+import { isGlobal, NO_SCOPES, readScopes, type ScopeSnapshot, type ScopeValue } from "./scopes.ts";
 import { type Script, Scripts } from "./scripts.ts";
 import { loadedText } from "./source_text.ts";
 
@@ -166,15 +166,12 @@ export function siteOf(fn: object): FunctionSite | null {
       const { module: { url }, node } = found;
       return { url, offset: node.start, lookup: (name) => rewrittenVariable(fn, name) };
     }
-    const { inspector, scripts } = open();
+    const { inspector } = open();
     try {
-      const internals = inspector.internals(fn),
-        location = fieldsOf(internals.get("FunctionLocation")?.value);
-      const id = textField(location, "scriptId"), place = placeOf(location);
-      const script = id ? scripts.scriptOf(fn, id, place) : null;
-      if (!script || script.url === "" || isRuntimes(script)) return null;
+      const internals = inspector.internals(fn), found = scriptOf(open(), fn, internals);
+      if (!found || found.script.url === "" || isRuntimes(found.script)) return null;
       const scopes = scopesAmong(open(), internals);
-      return { ...notePosition(fn, script, place), lookup: (name) => scopes.lookup(name) };
+      return { ...notePosition(fn, found.script, found.place), lookup: (name) => scopes.lookup(name) };
     } finally {
       inspector.release();
     }
@@ -289,7 +286,7 @@ const TYPED = "Functions that are typed into a notebook or deno repl are not com
   "module, or type them into dyn's own REPL";
 
 function capture(use: Access, fn: object): Captured {
-  const { inspector, scripts } = use;
+  const { inspector } = use;
   try {
     const internals = inspector.internals(fn);
     if (types.isProxy(fn)) {
@@ -299,11 +296,9 @@ function capture(use: Access, fn: object): Captured {
     }
     const target = internals.get("TargetFunction");
     if (target) return bound(inspector, target, internals);
-    const location = fieldsOf(internals.get("FunctionLocation")?.value);
-    const id = textField(location, "scriptId");
-    const place = placeOf(location);
-    const script = id ? scripts.scriptOf(fn, id, place) : null;
-    if (!script || isRuntimes(script)) return { kind: "native", name: nameOf(fn) };
+    const found = scriptOf(use, fn, internals);
+    if (!found || isRuntimes(found.script)) return { kind: "native", name: nameOf(fn) };
+    const { script, id, place } = found;
     if (script.url === "" && isRepl()) {
       logs.announce("graph_breaks", TYPED);
       return { kind: "unavailable", because: TYPED, retry: false };
@@ -315,6 +310,11 @@ function capture(use: Access, fn: object): Captured {
     const node = module.functionAt(notePosition(fn, script, place).offset);
     if (!node) {
       return { kind: "unavailable", because: "The function is not where V8 says it is", retry: false };
+    }
+    const outer = outerVariable(use, { module, node }, internals);
+    if (outer !== null) {
+      const because = `${outer} belongs to the code that evaluated the function's text`;
+      return { kind: "unavailable", because, retry: false };
     }
     const classNode = isClassNode(node) ? node : classOf(node, module);
     if (classNode) {
@@ -330,6 +330,45 @@ function capture(use: Access, fn: object): Captured {
   } finally {
     inspector.release();
   }
+}
+
+/**
+ * A variable that code of an evaluated text uses without declaring it: it is not a global one if the text was evaluated
+ * where such a variable is visible. Null if there is none.
+ */
+function outerVariable(
+  use: Access,
+  { module, node }: { readonly module: ParsedModule; readonly node: AstNode },
+  internals: ReadonlyMap<string, Fields>,
+): string | null {
+  if (module.program.sourceType === "module") return null;
+  let scopes: ScopeSnapshot | null = null;
+  for (const [used, variable] of module.analysis.references) {
+    if (variable !== null || !("name" in used) || used.start < node.start || used.end > node.end) continue;
+    scopes ??= scopesAmong(use, internals);
+    const name = String(used.name);
+    if (scopes.lookup(name).kind !== "absent") return name;
+  }
+  return null;
+}
+
+/** The script that contains a function, V8's number of it, and the place there. */
+interface FunctionScript {
+  readonly script: Script;
+  readonly id: string;
+  readonly place: FunctionPlace;
+}
+
+function scriptOf(use: Access, fn: object, internals: ReadonlyMap<string, Fields>): FunctionScript | null {
+  const { inspector, scripts } = use;
+  const location = fieldsOf(internals.get("FunctionLocation")?.value);
+  const id = textField(location, "scriptId"), place = placeOf(location);
+  if (id === "") return null;
+  const made = scripts.constructed(fn, place);
+  const script = made && isGlobal(inspector, textField(internals.get("Scopes") ?? {}, "objectId"))
+    ? made
+    : scripts.scriptOf(fn, id, place);
+  return script && { script, id, place };
 }
 
 function placeOf(location: Fields): FunctionPlace {
@@ -494,12 +533,9 @@ function insideClass(located: Located, node: ClassNode): boolean {
 }
 
 function locate(use: Access, fn: object): Located | null {
-  const location = fieldsOf(use.inspector.internals(fn).get("FunctionLocation")?.value);
-  const id = textField(location, "scriptId");
-  const place = placeOf(location);
-  const script = id ? use.scripts.scriptOf(fn, id, place) : null;
-  const module = script?.module;
-  if (!script || !module) return null;
+  const found = scriptOf(use, fn, use.inspector.internals(fn)), module = found?.script.module;
+  if (!found || !module) return null;
+  const { script, place } = found;
   const node = module.functionAt((script.lines[place.line] ?? 0) + place.column);
   return node && isFunctionNode(node) ? { fn, module, node } : null;
 }

@@ -19,6 +19,12 @@ export type ScopeValue =
 /** The scopes of a function that uses no variable of them. */
 export const NO_SCOPES: ScopeSnapshot = { lookup: () => ({ kind: "absent" }) };
 
+/** Returns whether the global scope is the only one of a function. */
+export function isGlobal(inspector: Inspector, objectId: string): boolean {
+  const scopes = Object.values(fieldsOf(inspector.valueOf(objectId)));
+  return scopes.length > 0 && scopes.every((scope) => textField(fieldsOf(scope), "description") === "Global");
+}
+
 /** Takes a snapshot of the scopes behind an object id. */
 export function readScopes(inspector: Inspector, objectId: string): ScopeSnapshot {
   const list = inspector.valueOf(objectId);

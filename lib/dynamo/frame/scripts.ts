@@ -53,6 +53,8 @@ export class Scripts {
   private readonly urls = new Map<string, string>();
   private readonly modules = new Set<string>();
   readonly #evaluated = new EvaluatedScripts();
+  /** Those that constructors of functions have made, by the text of their function. */
+  readonly #constructed = new EvaluatedScripts();
   /** Modules of which only the text was requested. */
   readonly #wanted = new Set<Script>();
   /** URLs that no script has. */
@@ -87,6 +89,20 @@ export class Scripts {
       }
     }
     return this.get(id);
+  }
+
+  /**
+   * The script that `new Function` has made for a function: the function in parentheses. Functions of the same text
+   * share it, whatever programs evaluate in each call. The caller must check that the function sees no outer variables.
+   */
+  constructed(fn: object, { line, column }: FunctionPlace): Script | null {
+    const shown = loadedText(fn), isNamed = /^(?:async )?function\*? anonymous\(/.test(shown);
+    if (!isNamed || line !== 0 || column !== shown.indexOf("(") + 1) return null;
+    const known = this.#constructed.get(shown);
+    if (known) return known;
+    const made = makeScript({ url: "", text: `(${shown})` }, false);
+    this.#constructed.set(shown, made);
+    return made;
   }
 
   /**
@@ -256,20 +272,23 @@ export class Scripts {
   }
 }
 
-/** Scripts by id, as long as they, or what was parsed from them, are referenced. */
+/** Scripts by a key, as long as they, or what was parsed from them, are referenced. */
 class EvaluatedScripts {
   readonly #scripts = new Map<string, WeakRef<Script>>();
-  readonly #gone = new FinalizationRegistry<string>((id) => this.#scripts.delete(id));
+  readonly #gone = new FinalizationRegistry<string>((key) => {
+    // A later script may have the same one
+    if (this.get(key) === null) this.#scripts.delete(key);
+  });
   readonly #ofModules = new WeakMap<ParsedModule, Script>();
 
-  get(id: string): Script | null {
-    return this.#scripts.get(id)?.deref() ?? null;
+  get(key: string): Script | null {
+    return this.#scripts.get(key)?.deref() ?? null;
   }
 
-  set(id: string, script: Script): void {
+  set(key: string, script: Script): void {
     if (script.module) this.#ofModules.set(script.module, script);
-    this.#scripts.set(id, new WeakRef(script));
-    this.#gone.register(script, id);
+    this.#scripts.set(key, new WeakRef(script));
+    this.#gone.register(script, key);
   }
 }
 
