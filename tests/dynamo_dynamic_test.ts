@@ -37,6 +37,20 @@ Deno.test("a size is a constant, then a symbol; further sizes compile nothing", 
   assert(c.guards().some((g) => g.includes("size=[None]")));
 });
 
+Deno.test("at the limit of versions, those from before a size changed make room for others that serve any size", () => {
+  const fn = (x: Tensor, y: Tensor) => x.mul(x.shape[0] ?? 0).add(y.sum());
+  const c = capture(fn), graphs: number[] = [];
+  for (const n of [3, 4, 5]) {
+    for (let rank = 1; rank <= 8; rank++) {
+      const args = [ops.ones([n]), ops.ones(Array(rank).fill(2))] as const;
+      assertEquals(list(c.run(...args)), list(fn(...args)));
+    }
+    graphs.push(c.graphs.length);
+  }
+  // Without room, calls of further sizes would run uncompiled
+  assertEquals(graphs, [8, 16, 16]);
+});
+
 Deno.test("sizes 0 and 1 have programs of their own", () => {
   const fn = (x: Tensor, y: Tensor) => x.add(y).sum(0).mul(x.shape[0] ?? 0);
   const c = capture(fn);

@@ -5,12 +5,44 @@
 import { config } from "../../base/config.ts";
 import type { ChangeHistory } from "./automatic_dynamic.ts";
 import type { Mismatch } from "../guards/found.ts";
+import { factText, type Guard } from "../guards/guard.ts";
 import type { Program } from "./program.ts";
 
 /** A limit on the number of versions. */
 export interface Limit {
   readonly setting: "cacheSizeLimit" | "accumulatedCacheSizeLimit";
   readonly most: number;
+}
+
+/** Returns whether sizes and numbers of a function become symbols once they have changed. */
+function generalises(
+  { program, history }: { readonly program: Program; readonly history: ChangeHistory },
+): boolean {
+  return config.dynamicShapes && program.options.dynamic !== "never" && config.staticSources === "" &&
+    !history.hasFixed;
+}
+
+/**
+ * Returns the versions, if any, that a further one replaces: a size or number that changes now for the first time is
+ * constant in them, because they were compiled before. Each place counts once: what stays constant thereafter does so
+ * for another reason. `mismatches`: the reasons why versions do not serve the call.
+ */
+export function replacedVersions<V extends { readonly guards: readonly Guard[] }>(
+  versions: readonly V[],
+  mismatches: readonly Mismatch[],
+  { unit, places }: {
+    readonly unit: { readonly program: Program; readonly history: ChangeHistory };
+    /** The places that counted before. */
+    readonly places: Set<string>;
+  },
+): ReadonlySet<V> {
+  if (!generalises(unit)) return new Set();
+  const first = mismatches.filter(({ change, subject }) =>
+    (change === "sizes" || change === "number") && !places.has(subject)
+  );
+  for (const { subject } of first) places.add(subject);
+  const texts = new Set(first.map(({ guard }) => guard));
+  return new Set(versions.filter(({ guards }) => guards.some(({ fact }) => texts.has(factText(fact)))));
 }
 
 /** Returns possible remedies. */

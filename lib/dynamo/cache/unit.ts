@@ -22,7 +22,7 @@ import { observed } from "../../base/observation.ts";
 import { recording } from "../../base/recording.ts";
 import { changesText, type Mismatch, mismatchOf, mismatchText } from "../guards/found.ts";
 import type { GuardReader } from "../guards/guard_reader.ts";
-import { type Limit, remediesText } from "./limits.ts";
+import { type Limit, remediesText, replacedVersions } from "./limits.ts";
 import { EntryIndex, FEW_ENTRIES } from "../guards/entry_index.ts";
 import type { Guard } from "../guards/guard.ts";
 import type { Check } from "../guards/check.ts";
@@ -123,6 +123,8 @@ export class Unit {
   /** Whether a task is scheduled to compile what the current one cannot. */
   #waits = false;
   #withdrawn = 0;
+  /** Places whose changes have replaced entries. */
+  readonly #replacedPlaces = new Set<string>();
   /** The backend of the entries; null: the function's own. */
   #backend: GraphBackend | null = null;
   /** Entries of other backends that were active. */
@@ -252,6 +254,7 @@ export class Unit {
     this.#others.clear();
     this.givenUp = null;
     this.isWarned = false;
+    this.#replacedPlaces.clear();
     this.history.clear();
   }
 
@@ -291,7 +294,9 @@ export class Unit {
       }
     }
     const limit = this.#reachedLimit();
-    if (limit !== null && !this.#makesRoom(limit)) return this.#overLimit(limit, { self, args, mismatches });
+    if (limit !== null && !this.#makesRoom(limit, mismatches)) {
+      return this.#overLimit(limit, { self, args, mismatches });
+    }
     if (config.debugFunction !== "" && config.debugFunction !== program.name) return plain;
     if (!bisection.allows("frames", () => this.title)) {
       this.givenUp = "left out by bisection";
@@ -404,12 +409,18 @@ export class Unit {
     return { setting: "accumulatedCacheSizeLimit", most: accumulatedCacheSizeLimit };
   }
 
-  /** Drops the version of a call that ended in an exception; returns false if there is none, or it would not help. */
-  #makesRoom({ setting }: Limit): boolean {
-    const failed = setting === "cacheSizeLimit" ? this.entries.findLast((entry) => entry.failed) : undefined;
-    if (failed === undefined) return false;
-    this.entries = this.entries.filter((each) => each !== failed);
-    return true;
+  /**
+   * Drops the version of a call that ended in an exception, or those that hold constant what changes now; returns false
+   * if there are none, or it would not help.
+   */
+  #makesRoom({ setting }: Limit, mismatches: readonly Mismatch[]): boolean {
+    if (setting !== "cacheSizeLimit") return false;
+    const { entries } = this, failed = entries.findLast((entry) => entry.failed);
+    const dropped = failed
+      ? new Set([failed])
+      : replacedVersions(entries, mismatches, { unit: this, places: this.#replacedPlaces });
+    this.entries = entries.filter((each) => !dropped.has(each));
+    return dropped.size > 0;
   }
 
   #overLimit(limit: Limit, { self, args, mismatches }: {
