@@ -43,6 +43,7 @@ import type { RuntimePlan } from "./joint.ts";
 export class LostNode extends Node {
   readonly name = "CompiledFunctionBackward";
   readonly inputs: readonly Layout[];
+  readonly isLost = true;
 
   /** `behind`: the tensors that a backward pass would reach; the pass fails if it differentiates one of them. */
   constructor(readonly error: DynError, behind: readonly Tensor[]) {

@@ -26,6 +26,8 @@ export interface GradFn<T> {
   readonly after?: ReadonlyMap<number, (tensor: T) => void>;
   /** Results whose `.grad` is kept. */
   readonly retained: Map<number, T>;
+  /** Whether it saves nothing: a backward pass to it fails. */
+  readonly isLost?: true;
 }
 
 /** The autograd part of a tensor. */
@@ -33,12 +35,31 @@ export interface AutogradState<T> {
   /** Set by the user on a leaf. */
   requiresGrad: boolean;
   grad: T | null;
+  /** Whether only this state refers to `grad`, and only `grad` to its storage. */
+  ownsGrad: boolean;
   /** null: a leaf. */
   gradFn: GradFn<T> | null;
   /** Index of the tensor among the results of `gradFn`. */
   output: number;
   /** Of a leaf: the node that adds gradients into `.grad`, created on demand. */
   accumulator: GradFn<T> | null;
+}
+
+/** Returns the gradient, to which others may refer from now on. */
+export function takeGradient<T>(state: AutogradState<T>): T | null {
+  state.ownsGrad = false;
+  return state.grad;
+}
+
+/** Sets the gradient, and frees the memory of the former one if nothing else refers to it. */
+export function replaceGradient<T extends { readonly storage: { release(): void } }>(
+  state: AutogradState<T>,
+  grad: T | null,
+): void {
+  const { grad: former, ownsGrad } = state;
+  state.grad = grad;
+  state.ownsGrad = false;
+  if (ownsGrad && former !== grad) former?.storage.release();
 }
 
 /** One view operation on the way from a base to a view. */

@@ -14,13 +14,15 @@ import { withRuntimeBuiltins } from "../base/own_builtins.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
-import type {
-  AutogradRuntime,
-  AutogradState,
-  GradFn,
-  HookHandle,
-  TensorHook,
-  ViewState,
+import {
+  type AutogradRuntime,
+  type AutogradState,
+  type GradFn,
+  type HookHandle,
+  replaceGradient,
+  takeGradient,
+  type TensorHook,
+  type ViewState,
 } from "./autograd_state.ts";
 import { type BackwardArguments, namedBackward } from "./backward_arguments.ts";
 import type { Described } from "./described.ts";
@@ -260,13 +262,13 @@ export class Tensor {
 
   /** The gradient that backward passes accumulated; null before the first. */
   get grad(): Tensor | null {
-    return this.state?.grad ?? null;
+    return this.state === null ? null : takeGradient(this.state);
   }
 
   set grad(value: Tensor | null) {
     if (value === this) throw new DynError("Expected another tensor as gradient but found the tensor itself");
     if (value !== null) checkGradient(value, this, "a gradient");
-    if (value !== null || this.state !== null) autogradStateOf(this).grad = value;
+    if (value !== null || this.state !== null) replaceGradient(autogradStateOf(this), value);
   }
 
   /** Adopts the storage of another tensor, keeping its own place in the autograd graph. */
@@ -530,6 +532,7 @@ export function autogradStateOf(tensor: Tensor): AutogradState<Tensor> {
   return tensor.state ??= {
     requiresGrad: false,
     grad: null,
+    ownsGrad: false,
     gradFn: null,
     output: 0,
     accumulator: null,

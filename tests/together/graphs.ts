@@ -11,6 +11,7 @@ import "../shape_env_test.ts";
 import "../index_set_splitting_test.ts";
 import "../long_sums_test.ts";
 import "../same_bits_test.ts";
+import "../own_gradients_test.ts";
 import "../same_order_test.ts";
 import "../transaction_test.ts";
 import "../update_regions_test.ts";

@@ -28,6 +28,8 @@ export interface CapturedGraph {
   /** The name under which it is called. */
   readonly name: string;
   readonly run: unknown;
+  /** Whether nothing refers to its results once it has returned them: a backend of the program's might. */
+  readonly keepsNothing: boolean;
   readonly gm: GraphModule;
   /** The module that the backend was given: errors that undo a run name its graph. */
   readonly given: GraphModule;
@@ -85,7 +87,7 @@ export function compileCaptured(
       const refuse = (): never => {
         throw noteUndone(error, given.graph);
       };
-      return { name, run: refuse, gm, given };
+      return { name, run: refuse, keepsNothing: true, gm, given };
     }
     // An op's error about its operands is the program's error, not the backend's.
     const cause = error instanceof Unsupported || error instanceof DynError
@@ -111,7 +113,8 @@ export function compileCaptured(
       new TypeError(`Expected a list of ${count} results but found ${oneLine(found)}`),
     );
   };
-  return { name, run: withOwnParts(surrounded(withGradients(run, given), outside), check), gm, given };
+  const whole = withOwnParts(surrounded(withGradients(run, given), outside), check);
+  return { name, run: whole, keepsNothing: options.backendName === "inductor", gm, given };
 }
 
 /**

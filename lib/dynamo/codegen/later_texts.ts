@@ -3,11 +3,11 @@
  * program computes from them. Invariant: all elements are read at once, before anything else is done with the results.
  */
 import { invariant } from "../../base/errors.ts";
-import type { Node } from "../../graph/node.ts";
 import type { Constants } from "../guards/reader.ts";
 import type { ItemValue, LaterValue, TensorValue, Value } from "../variables/value.ts";
 import type { MakingOrder } from "./making_order.ts";
 import type { Names } from "./names.ts";
+import type { ResultNames } from "./result_names.ts";
 import type * as runtime from "./runtime.ts";
 
 /** The parts of generated code to which these primitives refer. */
@@ -17,7 +17,7 @@ interface LaterContext {
   readonly order: MakingOrder;
   value(value: Value): string;
   tensor(value: TensorValue): string;
-  output(node: Node): string;
+  readonly results: Pick<ResultNames, "use">;
   helper(name: keyof typeof runtime): string;
 }
 
@@ -31,7 +31,7 @@ export class LaterTexts {
   /** The name of a primitive. */
   item(value: ItemValue): string {
     const { tensor, number, later } = value, { names, order } = this.context;
-    if (number && !isOnlyRead(value)) return this.context.output(number.node);
+    if (number && !isOnlyRead(value)) return this.context.results.use(number.node);
     let name = this.#names.get(value);
     if (name === undefined) {
       invariant(tensor ?? later, "Expected an element that is read, or a computation");

@@ -32,7 +32,15 @@ export interface ModifiedParts {
   /** Writes the last statements. */
   readonly tail: (code: ModifiedCode) => readonly string[];
   /** Compiles the graph whose results are these nodes; null if there is nothing to run. */
-  readonly compile: (results: readonly Node[]) => { readonly name: string; readonly run: unknown } | null;
+  readonly compile: (results: readonly Node[]) => CompiledGraph | null;
+}
+
+/** A compiled graph. */
+interface CompiledGraph {
+  readonly name: string;
+  readonly run: unknown;
+  /** Whether nothing refers to its results once it has returned them. */
+  readonly keepsNothing: boolean;
 }
 
 /** The context for generating tails. */
@@ -88,7 +96,7 @@ export function buildModified(parts: ModifiedParts): Modified {
   const effects = effectStatements(state, rebuild);
   const tail = parts.tail(code);
   const reads = rebuild.later.reads();
-  const compiled = parts.compile(rebuild.outputs);
+  const compiled = parts.compile(rebuild.results.nodes);
   const call: string[] = [];
   if (compiled) {
     constants.add(compiled.name, compiled.run);
@@ -109,11 +117,18 @@ export function buildModified(parts: ModifiedParts): Modified {
           return input satisfies never;
       }
     });
-    const results = rebuild.outputs.map((node) => rebuild.output(node));
+    const results = rebuild.results.all();
     const invocation = `${compiled.name}(${args.join(", ")})`;
     // By index: the program may have replaced the iteration of arrays.
     const taken = results.map((name, i) => `${i}: ${name}`).join(", ");
     call.push(results.length > 0 ? `const { ${taken} } = ${invocation};` : `${invocation};`);
+    const leaves = compiled.keepsNothing ? leavesOfOwnGradients(state, rebuild) : [];
+    if (leaves.length > 0) {
+      const start = names.fresh("start");
+      call.unshift(`const ${start} = ${rebuild.helper("lastSerial")}();`);
+      const given = `[${leaves.join(", ")}], [${results.join(", ")}], ${start}`;
+      effects.push(`${rebuild.helper("ownGradients")}(${given});`);
+    }
   }
   function sizeText(symbol: Parameters<typeof output.originOf>[0]): string {
     const { source, size } = output.originOf(symbol);
@@ -162,6 +177,16 @@ export function buildModified(parts: ModifiedParts): Modified {
     constants: constants.values,
     parameters: list,
   };
+}
+
+/** The leaves whose `.grad` becomes a result of the graph that the code uses nowhere else. */
+function leavesOfOwnGradients({ tensors }: ChangedState, rebuild: Rebuilder): string[] {
+  return tensors.flatMap((leaf) => {
+    const grad = leaf.isBegun ? undefined : leaf.assigned.get("grad");
+    const isOwn = leaf.real && grad?.kind === "tensor" && !grad.real && !grad.made && grad.node &&
+      rebuild.results.isUsedOnce(grad.node);
+    return isOwn ? [rebuild.tensor(leaf)] : [];
+  });
 }
 
 /** Evaluates a text to its function; `failed` handles failures if it runs a graph. */

@@ -4,7 +4,6 @@
  * after their members exist.
  */
 import { invariant } from "../../base/errors.ts";
-import type { Node } from "../../graph/node.ts";
 import type { PrivateAccess } from "../frame/info.ts";
 import type { Constants, SourceReader } from "../guards/reader.ts";
 import { generatorMethods, GENERATORS } from "../trace/contents.ts";
@@ -43,6 +42,7 @@ import {
 } from "./object_shape.ts";
 import { Occurrences } from "./occurrences.ts";
 import { type InstanceParts, instanceParts } from "./quiet_classes.ts";
+import { ResultNames } from "./result_names.ts";
 import * as runtime from "./runtime.ts";
 
 const COLLECTION_CALLS = {
@@ -55,8 +55,8 @@ const MOST_ARGUMENTS = 1_000;
 
 /** Generates code that creates values. */
 export class Rebuilder {
-  /** Nodes whose values the code needs, in order. */
-  readonly outputs: Node[] = [];
+  /** The results of the graph that the code needs. */
+  readonly results: ResultNames;
   /** The statements that create objects, in their order. */
   readonly order: MakingOrder = new MakingOrder();
   /** Counts the uses of objects, so that those with a single use become plain literals. */
@@ -67,7 +67,6 @@ export class Rebuilder {
   readonly keys: KeyTexts;
   /** Primitives that are known only after the graph has run. */
   readonly later: LaterTexts = new LaterTexts(this);
-  readonly #outputNames = new Map<Node, string>();
   readonly #filled = new Set<TensorValue>();
   readonly #objects = new Map<ObjectValue | CellValue, string>();
   readonly #enumerators = new Map<EnumeratorValue, string>();
@@ -79,6 +78,7 @@ export class Rebuilder {
     readonly printer: ClosurePrinter,
   ) {
     this.keys = new KeyTexts(constants, names, this.order);
+    this.results = new ResultNames(names);
   }
 
   /** An expression for a value. */
@@ -153,7 +153,7 @@ export class Rebuilder {
     if (value.real && value.source) return this.reader.read(value.source);
     if (value.made) return this.#filledTensor(value, this.parameter(value));
     invariant(value.node, "Expected a node for a tensor");
-    return this.#filledTensor(value, this.output(value.node));
+    return this.#filledTensor(value, this.results.use(value.node));
   }
 
   /** Gives a parameter the properties that the program has added, and a new tensor its entries in weak collections. */
@@ -183,17 +183,6 @@ export class Rebuilder {
     if (name === undefined) {
       name = this.names.fresh("parameter");
       this.parameters.set(value, name);
-    }
-    return name;
-  }
-
-  /** The name of a result of the graph. */
-  output(node: Node): string {
-    let name = this.#outputNames.get(node);
-    if (name === undefined) {
-      name = this.names.fresh(node.name);
-      this.#outputNames.set(node, name);
-      this.outputs.push(node);
     }
     return name;
   }

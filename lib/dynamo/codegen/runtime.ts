@@ -11,7 +11,8 @@ import { opNamed } from "../../ops/table.ts";
 import { callInplace } from "../../tensor/eager.ts";
 import { empty } from "../../tensor/generated_functions.ts";
 import { noGrad, type RegionModes, throughRegions } from "../../tensor/modes.ts";
-import { modes, type Tensor } from "../../tensor/tensor.ts";
+import { anyShareStorage } from "../../tensor/shared_storage.ts";
+import { isTensor, modes, type Tensor } from "../../tensor/tensor.ts";
 export { forgetBegun, noteBegun, noteIterated, takeBegun } from "../functions/iterator_positions.ts";
 
 const { setPrototypeOf } = Object;
@@ -23,6 +24,7 @@ const addMember = Set.prototype.add, deleteMember = Set.prototype.delete;
 const putWeakly = WeakMap.prototype.set, addWeakly = WeakSet.prototype.add, { isWeakMap } = types;
 
 export { itemsOf } from "../../tensor/items.ts";
+export { lastSerial } from "../../tensor/storage.ts";
 export { copiedElements, newBuffer, newElements, putNumber, viewFrom } from "../guards/bytes.ts";
 
 export const defineProperty: typeof defineOwn = defineOwn;
@@ -68,6 +70,22 @@ export function enter(weak: object, key: WeakKey, value: unknown): void {
 /** set.delete(member) */
 export function setDelete(set: Set<unknown>, member: unknown): void {
   apply(deleteMember, set, [member]);
+}
+
+/**
+ * Says that nothing but the leaves refers to their gradients, which a graph has just computed. Not if a gradient may
+ * share memory with another result or with a storage up to `start`, or may be saved for a backward pass.
+ */
+export function ownGradients(leaves: readonly Tensor[], results: readonly unknown[], start: number): void {
+  if (anyShareStorage(results)) return;
+  for (let i = 0; i < results.length; i++) {
+    const result = results[i], history = isTensor(result) ? result.gradFn : null;
+    if (history !== null && !history.isLost) return;
+  }
+  for (let i = 0; i < leaves.length; i++) {
+    const state = leaves[i]?.state;
+    if (state?.grad && state.grad.storage.serial > start) state.ownsGrad = true;
+  }
 }
 
 /** The object with another prototype. */

@@ -486,7 +486,7 @@ class World {
       case "bound":
         return boundParts(from)?.[numberIn(which)];
       case "gradient":
-        return isPlainTensor(from) ? from.state?.grad : undefined;
+        return isPlainTensor(from) ? from.grad : undefined;
       case "key":
       case "value":
         return this.#entriesOf(from)[numberIn(which)]?.[kind === "key" ? 0 : 1];

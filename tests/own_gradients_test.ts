@@ -1,0 +1,200 @@
+/**
+ * Gradients of compiled steps return their memory when the next ones take their place, unless the program holds them
+ * in any way.
+ */
+import { assertEquals } from "@std/assert";
+import { compile, isTensor, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
+import { lookupBackend } from "../lib/graph/backends.ts";
+import { Storage } from "../lib/tensor/storage.ts";
+
+interface Step {
+  readonly leaves: readonly Tensor[];
+  readonly x: Tensor;
+  /** Tensors that the program keeps. */
+  readonly held: Tensor[];
+}
+
+const made = (): Step => ({
+  leaves: [
+    tensor([0.5, -1, 2, 3], { requiresGrad: true }),
+    tensor([1, 2, -0.5, 0.25], { requiresGrad: true }),
+  ],
+  x: tensor([1.5, 2, 3, 4]),
+  held: [],
+});
+
+const loss = ({ leaves, x }: Step): Tensor => {
+  const [a, b] = leaves;
+  return a && b ? a.mul(x).tanh().mul(b).add(a.mul(b)).sum() : x.sum();
+};
+
+function clear({ leaves }: Step): void {
+  for (const leaf of leaves) leaf.grad = null;
+}
+
+/** Programs of one step, and what they do with its gradients. */
+const HOLDERS: Readonly<Record<string, { step(s: Step): unknown; between?(s: Step): void }>> = {
+  "read between steps": {
+    step(s) {
+      clear(s);
+      loss(s).backward();
+    },
+    between(s) {
+      for (const { grad } of s.leaves) if (grad) s.held.push(grad);
+    },
+  },
+  "a view read between steps": {
+    step(s) {
+      clear(s);
+      loss(s).backward();
+    },
+    between(s) {
+      for (const leaf of s.leaves) if (leaf.grad) s.held.push(leaf.grad.at("1:3"), leaf.grad.detach());
+    },
+  },
+  "returned": {
+    step(s) {
+      clear(s);
+      loss(s).backward();
+      return s.leaves.map((leaf) => leaf.grad);
+    },
+  },
+  "a view returned": {
+    step(s) {
+      clear(s);
+      loss(s).backward();
+      return s.leaves.map((leaf) => leaf.grad?.view(2, 2));
+    },
+  },
+  "kept by the step": {
+    step(s) {
+      clear(s);
+      loss(s).backward();
+      for (const leaf of s.leaves) if (leaf.grad) s.held.push(leaf.grad);
+    },
+  },
+  "the gradient of another leaf": {
+    step(s) {
+      const [a, b] = s.leaves;
+      clear(s);
+      loss(s).backward();
+      if (a && b) b.grad = a.grad;
+    },
+    between(s) {
+      const [a, b] = s.leaves;
+      if (a && b?.grad) {
+        s.held.push(b.grad);
+        a.grad = null;
+      }
+    },
+  },
+  "an input itself": {
+    step(s) {
+      clear(s);
+      const [a] = s.leaves;
+      a?.mul(s.x).sum().backward();
+    },
+    between: (s) => void s.held.push(s.x),
+  },
+  "a hook": {
+    step(s) {
+      clear(s);
+      loss(s).backward();
+    },
+    between(s) {
+      if (s.held.length > 0) return;
+      for (const leaf of s.leaves) {
+        leaf.registerPostAccumulateGradHook((done) => {
+          if (done.grad) s.held.push(done.grad);
+        });
+      }
+    },
+  },
+  "added to": {
+    step(s) {
+      loss(s).backward();
+    },
+    between(s) {
+      for (const { grad } of s.leaves) if (grad) s.held.push(grad.clone());
+    },
+  },
+  "a second gradient through it": {
+    step(s) {
+      clear(s);
+      loss(s).backward(undefined, { createGraph: true });
+      const [a] = s.leaves;
+      return a?.grad?.pow(2).sum();
+    },
+  },
+};
+
+/** All that a program holds after some steps. */
+function holdings(form: (step: (s: Step) => unknown) => (s: Step) => unknown, holder: string): unknown[] {
+  const { step, between } = HOLDERS[holder] ?? { step: clear };
+  const s = made(), run = form(step), returned: unknown[] = [];
+  for (let k = 0; k < 4; k++) {
+    returned.push(run(s));
+    between?.(s);
+    s.x.add_(0.25);
+  }
+  const text = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(text) : (value as Tensor | undefined)?.tolist();
+  return [returned, s.held, s.leaves.map((leaf) => leaf.grad ?? undefined)].map(text);
+}
+
+for (const holder of Object.keys(HOLDERS)) {
+  Deno.test(`gradients keep their elements: ${holder}`, () => {
+    const wanted = holdings((step) => step, holder);
+    assertEquals(holdings((step) => compile(step), holder), wanted);
+  });
+}
+
+Deno.test("gradients keep their elements: results of a backend that keeps them", () => {
+  const kept: unknown[] = [], build = lookupBackend("inductor"), s = made();
+  const step = compile((s: Step) => {
+    clear(s);
+    loss(s).backward();
+  }, {
+    backend: (gm, examples) => {
+      const run = build(gm, examples);
+      return (...args: unknown[]) => {
+        const results = typeof run === "function" ? run(...args) : null;
+        kept.push(results);
+        return results;
+      };
+    },
+  });
+  for (let k = 0; k < 3; k++) step(s);
+  const elements = kept.flat().map((each) => isTensor(each) ? each.tolist() : null);
+  assertEquals(elements.slice(0, 2), s.leaves.map((leaf) => leaf.grad?.tolist() ?? null));
+  assertEquals([elements.length, elements.slice(2, 4)], [6, elements.slice(0, 2)]);
+});
+
+Deno.test("gradients that only leaves refer to return their memory when others take their place", () => {
+  const model = new nn.Sequential(new nn.Linear(4, 8), new nn.Tanh(), new nn.Linear(8, 2)), x = randn([3, 4]);
+  const optimizer = new optim.Adam(model.parameters());
+  const step = compile((x: Tensor) => {
+    optimizer.zeroGrad();
+    const loss = model.call(x).pow(2).mean();
+    loss.backward();
+    optimizer.step();
+    return loss;
+  });
+  step(x);
+  const { release } = Storage.prototype, released: Storage[] = [];
+  Storage.prototype.release = function () {
+    released.push(this);
+    release.call(this);
+  };
+  try {
+    for (let k = 0; k < 3; k++) step(x);
+    const grads = [...model.parameters()].map(({ grad }) => grad?.storage);
+    assertEquals(released.length >= 12, true);
+    assertEquals(grads.every((each) => each?.filled && !released.includes(each)), true);
+    const before = released.length;
+    optimizer.zeroGrad();
+    assertEquals(released.length, before);
+  } finally {
+    Storage.prototype.release = release;
+  }
+});
