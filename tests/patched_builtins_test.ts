@@ -332,7 +332,7 @@ Deno.test("replaced builtins do not interfere with the parser, and capture runs 
 /** Returns the output of a program that runs by itself, and its warnings; `compile` and others are imported. */
 async function printed(program: string): Promise<readonly [output: unknown, warnings: string]> {
   const script = `
-    import { compile, compiler, manualSeed, nn, ones, optim, Tensor } from ${
+    import { arange, compile, compiler, DynError, manualSeed, nn, ones, optim, Tensor, tensor } from ${
     JSON.stringify(new URL("../mod.ts", import.meta.url).href)
   };
     ${program}`;
@@ -355,8 +355,44 @@ Deno.test("permanently replaced builtins leave functions uncompiled, which is re
     }
     console.log(JSON.stringify(found));`);
   assertEquals(output, [[[2], "replaced"], "GB0027", 3, true, 3, true]);
-  assert(warnings.includes("compiled functions run uncompiled, because a builtin was replaced"), warnings);
-  assert(warnings.includes("copyWithin of a builtin was replaced permanently"), warnings);
+  const because =
+    "compiled functions run uncompiled, because value of Object.prototype was replaced permanently";
+  assert(warnings.includes(because), warnings);
+  assert(warnings.includes("copyWithin of Array.prototype was replaced permanently"), warnings);
+});
+
+Deno.test("beside an element that all arrays inherit forever, known operations run, and others are refused", async () => {
+  const [output, warnings] = await printed(`
+    const x = arange(4).reshape([2, 2]).float(), weight = x.clone().requiresGrad_();
+    const known = [
+      (x) => x.add(1).mul(x).sum().item(), (x) => x.add_(0).neg().tolist(), (x) => \`\${x.permute([1, 0])}\`,
+      (x) => x.where(x.gt(1), x.neg()).toTypedArray().join(), (x) => x.reshape([-1]).expand([2, 4]).tolist(),
+    ];
+    const other = [
+      (x) => x.div(3.5), (x) => tensor([1, 2]), (x) => x.at(0), (x) => weight.add(1), (x) => weight.sum().backward(),
+      (x) => x.softmax(0), (x) => x.add(x.long()),
+    ];
+    const compiled = known.map((program) => compile(program, { backend: "eager" }));
+    const [expected, again] = [known, compiled].map((all) => all.map((program) => program(x)));
+    let sets = 0;
+    Object.defineProperty(Array.prototype, 0, { set: () => void sets++ });
+    const late = [...known, ...compiled].map((program) => program(x));
+    const refused = other.map((program) => {
+      try {
+        return program(x);
+      } catch (error) {
+        return error instanceof DynError && error.message.includes("permanently defined Array.prototype[0]");
+      }
+    });
+    Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify([expected, again, late, refused, sets])));`);
+  assert(Array.isArray(output));
+  const [expected, again, late, refused, sets] = output;
+  assertEquals([again, late], [expected, [...expected, ...expected]]);
+  assertEquals([refused, sets], [[true, true, true, true, true, true, true], 0]);
+  assert(
+    warnings.includes("compiled functions run uncompiled, because 0 of Array.prototype was replaced"),
+    warnings,
+  );
 });
 
 Deno.test("methods replaced before the first capture are the program's", async () => {

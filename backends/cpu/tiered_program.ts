@@ -9,6 +9,7 @@
  * A call that does not fit into WebAssembly's memory reports this before it has any effect, then waits for native code
  * and runs entirely there.
  */
+import { elementsStand } from "../../lib/base/inherited_elements.ts";
 import { preferringOwnBuiltins, restoresAsLoaded } from "../../lib/base/own_builtins.ts";
 import { config } from "../../lib/base/config.ts";
 import { counters, logs } from "../../lib/base/logs.ts";
@@ -140,9 +141,8 @@ export class TieredProgram implements CompiledProgram {
     const before = this.#state;
     if (before.kind === "settled") return this.#prepared().run(call);
     const { hot, long } = this.#given.policy;
-    if (before.kind === "compiling" || (before.kind === "cool" && (before.spent ?? -1) >= hot)) {
-      this.#advance({ builds: true });
-    }
+    const isHot = before.kind === "compiling" || (before.kind === "cool" && (before.spent ?? -1) >= hot);
+    if (isHot && !elementsStand()) this.#advance({ builds: true });
     const program = this.#prepared(), state = this.#state;
     this.#calls++;
     if (state.kind !== "cool") return program.run(call);

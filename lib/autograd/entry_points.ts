@@ -4,7 +4,7 @@
  */
 import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import { withRuntimeBuiltins } from "../base/own_builtins.ts";
+import { withOwnLists } from "../base/inherited_elements.ts";
 import type { BackwardOptions } from "../tensor/autograd_state.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { ops } from "../tensor/eager.ts";
@@ -63,7 +63,7 @@ export function backward(
   trailing: BackwardIntoOptions = {},
 ): void {
   if (arguments.length > 3) refuseSurplus("backward", 3, arguments);
-  withRuntimeBuiltins(() => {
+  withOwnLists(() => {
     const roots = checkedTensors(tensors, "autograd.backward");
     const options = isOptions(gradTensors) ? gradTensors : trailing;
     optionsOf("autograd.backward", options, BACKWARD_OPTIONS);
@@ -96,7 +96,7 @@ export function grad(
   trailing: GradOptions = {},
 ): (Tensor | null)[] {
   if (arguments.length > 4) refuseSurplus("grad", 4, arguments);
-  return withRuntimeBuiltins(() => gradientsOf({ outputs, inputs }, gradOutputs, trailing));
+  return withOwnLists(() => gradientsOf({ outputs, inputs }, gradOutputs, trailing));
 }
 
 function gradientsOf(

@@ -3,7 +3,8 @@
  * `apply`. Invariant: `forward` runs unrecorded; `backward` is recorded when the pass creates a graph, so it is
  * differentiable itself.
  */
-import { asProgram, withRuntimeBuiltins } from "../base/own_builtins.ts";
+import { withOwnLists } from "../base/inherited_elements.ts";
+import { asProgram } from "../base/own_builtins.ts";
 import { refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isDifferentiable } from "../base/dtype.ts";
@@ -172,7 +173,7 @@ export class Function {
         "; as a value, write (...args) => Square.apply(...args)",
       );
     }
-    return withRuntimeBuiltins(() => checked(this, applyFunction(this, args)));
+    return withOwnLists(() => checked(this, applyFunction(this, args)));
   }
 }
 

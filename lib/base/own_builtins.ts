@@ -53,6 +53,8 @@ function ownDescriptor(object: object, key: PropertyKey): PropertyDescriptor | u
 /** A builtin object as it was. Lists are walked by index: iterators may be what was replaced. */
 interface Original {
   readonly object: object;
+  /** How messages name it. */
+  readonly name: string;
   readonly keys: readonly PropertyKey[];
   readonly descriptors: PropertyDescriptor[];
   /** Whether further properties belong to the program: those of the global object are its variables. */
@@ -62,6 +64,7 @@ interface Original {
 /** One property that differs; undefined: it is absent. */
 interface Difference {
   readonly object: object;
+  readonly owner: string;
   readonly key: PropertyKey;
   readonly original: PropertyDescriptor | undefined;
   readonly replaced: PropertyDescriptor | undefined;
@@ -134,15 +137,19 @@ const READ = [
 const ORIGINALS: readonly Original[] = remember();
 
 function remember(): Original[] {
-  const objects = new Set<object>();
-  const add = (value: unknown) => {
-    if ((typeof value === "object" && value !== null) || typeof value === "function") objects.add(value);
+  const objects = new Map<object, string>();
+  const add = (value: unknown, name = "a builtin") => {
+    if ((typeof value === "object" && value !== null) || typeof value === "function") {
+      if (!objects.has(value)) objects.set(value, name);
+    }
   };
   for (const name of NAMES) {
     // Of some the runtime defines a getter
     const value: unknown = Reflect.get(globalThis, name);
-    add(value);
-    if (typeof value === "function") add(getOwnPropertyDescriptor(value, "prototype")?.value);
+    add(value, name);
+    if (typeof value === "function") {
+      add(getOwnPropertyDescriptor(value, "prototype")?.value, `${name}.prototype`);
+    }
   }
   for (const  of of[WebAssembly.Module, WebAssembly.Instance, WebAssembly.Memory]) {
     add(of);
@@ -156,8 +163,12 @@ function remember(): Original[] {
   if (generators) add(getPrototypeOf(generators));
   add(getPrototypeOf(Int32Array.prototype));
   add(getPrototypeOf(Int32Array));
-  const original = (object: object, keys: readonly PropertyKey[], isOpen: boolean): Original => ({
+  const original = (
+    object: object,
+    { name, keys, isOpen }: Pick<Original, "name" | "keys" | "isOpen">,
+  ): Original => ({
     object,
+    name,
     keys,
     descriptors: keys.map((key) => ownDescriptor(object, key) ?? {}),
     isOpen,
@@ -165,12 +176,12 @@ function remember(): Original[] {
   // The runtime defines some globals when they are first read
   const globals = [...NAMES, ...READ].filter((name) => Reflect.get(globalThis, name) !== undefined);
   return [
-    ...[...objects].map((object) => {
+    ...[...objects].map(([object, name]) => {
       // Settings of V8, which dyn changes itself
       const keys = ownKeys(object).filter((key) => key !== "stackTraceLimit" && key !== "prepareStackTrace");
-      return original(object, keys, false);
+      return original(object, { name, keys, isOpen: false });
     }),
-    original(globalThis, globals, true),
+    original(globalThis, { name: "the global object", keys: globals, isOpen: true }),
   ];
 }
 
@@ -284,7 +295,7 @@ export function reportWithOwnBuiltins(report: () => void): void {
     withOwnBuiltins(report);
   } catch (error) {
     if (!(error instanceof ReplacedBuiltins)) throw error;
-    if (!isSaid) print("dyn: compiled functions run uncompiled, because a builtin was replaced permanently");
+    if (!isSaid) print(`dyn: compiled functions run uncompiled, because ${error.message}`);
     isSaid = true;
   }
 }
@@ -365,7 +376,7 @@ function findDifferences(): Difference[] {
 }
 
 function compare(
-  { object, keys, descriptors, isOpen }: Original,
+  { object, name: owner, keys, descriptors, isOpen }: Original,
   read: typeof getOwnPropertyDescriptor,
   found: Difference[],
 ): void {
@@ -377,7 +388,9 @@ function compare(
     if (now) present++;
     // A variable that cannot be restored stays the program's
     if (isOpen && now?.configurable === false) continue;
-    if (!now || !same(now, original)) append(found, { object, key, original, replaced: now && apart(now) });
+    if (!now || !same(now, original)) {
+      append(found, { object, owner, key, original, replaced: now && apart(now) });
+    }
   }
   if (isOpen) return;
   const all = ownKeys(object);
@@ -388,7 +401,7 @@ function compare(
     if (isKnown(keys, key)) continue;
     const replaced = read(object, key);
     if (!replaced || staysTheirs(object, key, replaced)) continue;
-    append(found, { object, key, original: undefined, replaced: apart(replaced) });
+    append(found, { object, owner, key, original: undefined, replaced: apart(replaced) });
   }
 }
 
@@ -425,8 +438,20 @@ function putOriginals(differences: readonly Difference[]): void {
   for (let i = 0; i < differences.length; i++) {
     const each = differences[i];
     if (!each || change(each, each.original)) continue;
-    throw new ReplacedBuiltins(`${String(each.key)} of a builtin was replaced permanently`);
+    const { key, owner } = causeAmong(differences, each);
+    throw new ReplacedBuiltins(`${String(key)} of ${owner} was replaced permanently`);
   }
+}
+
+/** The difference because of which one cannot be undone: elements keep the length of arrays from being put back. */
+function causeAmong(differences: readonly Difference[], stuck: Difference): Difference {
+  for (let i = 0; stuck.key === "length" && i < differences.length; i++) {
+    const each = differences[i];
+    if (each?.object === stuck.object && each.original === undefined && !each.replaced?.configurable) {
+      return each;
+    }
+  }
+  return stuck;
 }
 
 function putReplaced(differences: readonly Difference[]): void {

@@ -3,6 +3,7 @@
  * same length; strides and offset count elements.
  */
 import type { DType } from "../base/dtype.ts";
+import { elementsStand } from "../base/inherited_elements.ts";
 import { add, type Dim, mul, product, sub } from "../sym/expr.ts";
 import { isEqual, provablyEqual } from "../sym/decide.ts";
 import type { DeviceName } from "../loops/device.ts";
@@ -26,7 +27,8 @@ export interface TensorMeta {
 
 /** Returns the row-major strides of a shape. */
 export function contiguousStrides(shape: readonly Dim[]): Dim[] {
-  const strides: Dim[] = new OwnArray(shape.length);
+  // Holes would be filled by the setters that arrays inherit
+  const strides: Dim[] = elementsStand() ? [...shape] : new OwnArray(shape.length);
   let step: Dim = 1;
   for (let d = shape.length - 1; d >= 0; d--) {
     strides[d] = step;

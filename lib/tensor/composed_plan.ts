@@ -9,6 +9,7 @@
  * zeros may hide the order, so operands that reveal it are generated.
  */
 import { DynError } from "../base/errors.ts";
+import { refuseElements } from "../base/inherited_elements.ts";
 import { preferringOwnBuiltins } from "../base/own_builtins.ts";
 import { classPlan, type ClassRequest } from "./classes.ts";
 import { readElements } from "./host.ts";
@@ -68,6 +69,7 @@ const requestOf = ({ entry, args }: ComposedCall, numbers: readonly LoadedNumber
 
 /** Tries a program in place of the ops; it replaces them once it has returned the same bits in all trials. */
 function consider(found: ComposedPlan, call: ComposedCall): void {
+  refuseElements();
   const { calls, numbers } = found, { entry, args } = call;
   if (calls === OFTEN && call.admits(numbers)) {
     const plan = preferringOwnBuiltins(() => classPlan(requestOf(call, numbers), "often")) ?? null;

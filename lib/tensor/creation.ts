@@ -5,7 +5,7 @@
  */
 import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { oneLine } from "../base/console_text.ts";
-import { withRuntimeBuiltins } from "../base/own_builtins.ts";
+import { withOwnLists } from "../base/inherited_elements.ts";
 import { encodeElements, numberArray } from "../base/bfloat16.ts";
 import { complexText, isComplexNumber } from "../base/complex.ts";
 import {
@@ -49,7 +49,7 @@ const OPTIONS = ["dtype", "device", "requiresGrad"] as const;
 /** A tensor with a copy of the data, as `torch.tensor`. */
 export function tensor(data: TensorData, options: TensorOptions = {}): Tensor {
   if (arguments.length > 2) refuseSurplus("tensor", 2, arguments);
-  return withRuntimeBuiltins(() => made(data, optionsOf("tensor", options, OPTIONS)));
+  return withOwnLists(() => made(data, optionsOf("tensor", options, OPTIONS)));
 }
 
 function made(data: TensorData, options: TensorOptions): Tensor {
@@ -86,7 +86,7 @@ function pick(kind: DTypeCategory, requiresGrad = false): DType {
 /** The data as a tensor; a tensor that fits already is returned itself, as `torch.as_tensor`. */
 export function asTensor(data: TensorData, options: TensorOptions = {}): Tensor {
   if (arguments.length > 2) refuseSurplus("asTensor", 2, arguments);
-  withRuntimeBuiltins(() => optionsOf("asTensor", options, OPTIONS));
+  withOwnLists(() => optionsOf("asTensor", options, OPTIONS));
   if (!isTensor(data)) return tensor(data, options);
   return converted(ops, data, { dtype: options.dtype, device: options.device });
 }
@@ -101,7 +101,7 @@ export function fromTypedArray(
   options: TensorOptions = {},
 ): Tensor {
   if (arguments.length > 3) refuseSurplus("fromTypedArray", 3, arguments);
-  withRuntimeBuiltins(() => optionsOf("fromTypedArray", options, OPTIONS));
+  withOwnLists(() => optionsOf("fromTypedArray", options, OPTIONS));
   const natural = dtypeOfArray(data) ?? "int32";
   if (!ArrayBuffer.isView(data)) {
     throw new DynError(`Expected a typed array but found ${oneLine(data)}; tensor() takes lists`);

@@ -9,7 +9,7 @@ import { complexType, getDefaultDtype, isComplex, isDType, isFloat, itemSize } f
 import { DynError, InternalError } from "../base/errors.ts";
 import { observed } from "../base/observation.ts";
 import { isPlainObject } from "../base/tree.ts";
-import { withRuntimeBuiltins } from "../base/own_builtins.ts";
+import { besideElements, refuseElements } from "../base/inherited_elements.ts";
 import type { Lowered, Operand } from "../loops/body.ts";
 import { makeOpApi, nameResults, resultNames } from "../ops/api.ts";
 import { graphNameOf } from "../ops/graph_builder.ts";
@@ -58,7 +58,7 @@ const PLAN_LIMIT = 8192;
 
 /** Calls an op with the arguments of a user's call. */
 export function callOp(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
-  return withRuntimeBuiltins(() => callGiven(definition, given));
+  return besideElements(() => callGiven(definition, given));
 }
 
 function callGiven(definition: OpDefinition, given: readonly unknown[]): Tensor | readonly Tensor[] {
@@ -168,11 +168,13 @@ function callOfSubclass(call: ResolvedCall<Tensor>): OpResult | undefined {
 /** Calls an op with resolved arguments. */
 export function callResolved(called: OpDefinition, args: TensorArgs): OpResult {
   if (subclasses.exist && !subclasses.answering) {
+    refuseElements();
     const result = callOfSubclass({ definition: called, args, inplace: false });
     if (result !== undefined) return result;
   }
   const definition = formOf(called, args);
   if (ambient.autocast !== null) {
+    refuseElements();
     const cast = autocastCall(definition, args, ambient.autocast);
     if (cast.kind === "plain") return withoutAutocast(() => callResolved(definition, args));
     if (cast.kind === "convert") {
@@ -185,6 +187,7 @@ export function callResolved(called: OpDefinition, args: TensorArgs): OpResult {
     }
   }
   if (modes.top !== null) {
+    refuseElements();
     const mode = modes.top;
     return modes.without(() => mode.call({ definition, args, inplace: false }));
   }
@@ -223,12 +226,14 @@ function withSourceMoved({ crossesDevices }: OpDefinition, args: TensorArgs): Te
 /** The same with resolved arguments. */
 export function callResolvedInplace(called: OpDefinition, args: TensorArgs): Tensor {
   if (subclasses.exist && !subclasses.answering) {
+    refuseElements();
     const result = callOfSubclass({ definition: called, args, inplace: true });
     if (result !== undefined) return onlyResult(called, result);
   }
   const definition = called.inplace === "layout" ? called : formOf(called, args);
   if (ambient.autocast !== null) return withoutAutocast(() => callResolvedInplace(definition, args));
   if (modes.top !== null) {
+    refuseElements();
     const mode = modes.top;
     return onlyResult(definition, modes.without(() => mode.call({ definition, args, inplace: true })));
   }
@@ -260,6 +265,7 @@ function execute(entry: OpEntry, args: TensorArgs): readonly Tensor[] {
   const { implementation, gradient } = definition;
   const inputs = tensorsOf(entry, args);
   const records = ambient.gradEnabled && gradient.kind !== "none" && recordsGrad(inputs);
+  if (records || definition.bounds || definition.ranges) refuseElements();
   if (implementation.kind === "composite") {
     if (definition.bounds) checkBounds(definition, args, execute);
     if (!records) return runComposite(entry, args, { implementation, inputs });
@@ -292,6 +298,7 @@ function compose(
   implementation: Implementation<Params> & { kind: "composite" },
   args: TensorArgs,
 ): readonly Tensor[] {
+  refuseElements();
   const result = implementation.compose(ops, args);
   return isTensor(result) ? [result] : result;
 }
@@ -338,6 +345,7 @@ function checkArguments(entry: OpEntry, args: TensorArgs): void {
   if (entry.definition.dataDependent?.(args)) return;
   const key = signatureOf(entry, args);
   if (entry.checked.has(key)) return;
+  refuseElements();
   inferResults(entry.definition, mapTensors(entry, args, (t) => t.meta));
   if (entry.checked.size > PLAN_LIMIT) entry.checked.clear();
   entry.checked.add(key);
@@ -455,6 +463,7 @@ function runOnHost(
   args: TensorArgs,
   implementation: Implementation<Params> & { kind: "host" },
 ): readonly Tensor[] {
+  refuseElements();
   checkArguments(entry, args);
   const hollow = elementlessResults(entry, args);
   if (hollow !== null) return hollow;

@@ -163,7 +163,7 @@ function pack(bytes: Uint8Array, whole: Layout): HostArray {
   const source = aligned(bytes, layout.dtype);
   if (layout.contiguous) return source;
   const packed = hostArray(layout.dtype, new ArrayBuffer(layout.numel * itemSize(layout.dtype)));
-  const { shape, strides } = layout, rank = shape.length, index = new Array<number>(rank).fill(0);
+  const { shape, strides } = layout, rank = shape.length, index = new Int32Array(rank);
   for (let k = 0, at = 0; k < layout.numel; k++) {
     packed[k] = source[at] ?? 0;
     for (let d = rank - 1; d >= 0; d--) {

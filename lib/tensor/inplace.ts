@@ -6,6 +6,7 @@
 import { type DType, isComplex, isDifferentiable } from "../base/dtype.ts";
 import { canCast } from "../base/type_info.ts";
 import { DynError, InternalError } from "../base/errors.ts";
+import { refuseElements } from "../base/inherited_elements.ts";
 import { sameList } from "../base/lists.ts";
 import { SHARED_ELEMENTS, type TensorMeta } from "../graph/meta.ts";
 import type { Operand } from "../loops/body.ts";
@@ -64,6 +65,7 @@ export function runInplace(
     );
   }
   const records = ambient.gradEnabled && recordsGrad(inputs);
+  if (records || definition.bounds || definition.ranges) refuseElements();
   // A composition may return the target unchanged, like dropout outside of training: then nothing is written
   if (ambient.gradEnabled && !(records && definition.gradient.kind === "composite")) checkLeaf(target);
   const write = (call: Call) => {

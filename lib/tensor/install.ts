@@ -6,7 +6,7 @@ import { installDescriptions } from "./descriptions.ts";
 import { bitView } from "./bit_view.ts";
 import { INDEXING, setAt, valueAt } from "./indexing.ts";
 import { callInplace, callOp, ops } from "./eager.ts";
-import { withRuntimeBuiltins } from "../base/own_builtins.ts";
+import { besideElements, withOwnLists } from "../base/inherited_elements.ts";
 import { resize } from "./resize.ts";
 import { convertTo } from "./transfer.ts";
 import { installTensorRuntime, Tensor } from "./tensor.ts";
@@ -14,14 +14,14 @@ import { installTensorRuntime, Tensor } from "./tensor.ts";
 installTensorRuntime({
   call: ({ definition, inplace }, given) =>
     inplace ? callInplace(definition, given) : callOp(definition, given),
-  at: (tensor, index) => withRuntimeBuiltins(() => valueAt(INDEXING, tensor, index)),
-  set: (tensor, index, value) => withRuntimeBuiltins(() => setAt(INDEXING, tensor, { index, value })),
+  at: (tensor, index) => withOwnLists(() => valueAt(INDEXING, tensor, index)),
+  set: (tensor, index, value) => withOwnLists(() => setAt(INDEXING, tensor, { index, value })),
   to: (tensor, given) => convertTo(ops, tensor, given),
   where: (condition, input, other) => ops.where(condition, input, other),
   contiguous: (tensor) => ops.contiguous(tensor),
   resize,
   bitView,
   // As methods are called: sizes may be spread, and trailing undefined ones count as absent
-  view: (tensor, size) => withRuntimeBuiltins(() => Reflect.apply(ops.view, ops, [tensor, ...size])),
+  view: (tensor, size) => besideElements(() => Reflect.apply(ops.view, ops, [tensor, ...size])),
 });
 installDescriptions(Tensor.prototype);

@@ -3,7 +3,7 @@
  * Invariant: members that the class defines itself are not replaced.
  */
 import { ownWeakMap } from "../base/collections.ts";
-import { withRuntimeBuiltins } from "../base/own_builtins.ts";
+import { besideElements } from "../base/inherited_elements.ts";
 import { DynError } from "../base/errors.ts";
 import { isMethod } from "../ops/api.ts";
 import { ALL_OPS, type CallTarget } from "../ops/table.ts";
@@ -22,7 +22,7 @@ export function installMethods(
     if (Object.hasOwn(prototype, name)) return;
     const { value } = {
       value(this: unknown, ...given: readonly unknown[]) {
-        return withRuntimeBuiltins(() => call(target, [this, ...given]));
+        return besideElements(() => call(target, [this, ...given]));
       },
     };
     names.set(value, name);

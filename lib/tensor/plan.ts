@@ -3,6 +3,7 @@
  * have one plan; a plan holds no tensor.
  */
 import { runsAsLoaded } from "../base/loaded_builtins.ts";
+import { append, refuseElements } from "../base/inherited_elements.ts";
 import { preferringOwnBuiltins, restoresAsLoaded } from "../base/own_builtins.ts";
 import {
   type DType,
@@ -158,8 +159,10 @@ export function tensorsOf(entry: OpEntry, args: TensorArgs): Tensor[] {
   for (const slot of entry.slots) {
     if (!slot.tensors) continue;
     const value = args[slot.name];
-    if (value instanceof Tensor) found.push(value);
-    else if (Array.isArray(value)) { for (const each of value) if (each instanceof Tensor) found.push(each); }
+    if (value instanceof Tensor) append(found, value);
+    else if (Array.isArray(value)) {
+      for (const each of value) if (each instanceof Tensor) append(found, each);
+    }
   }
   return found;
 }
@@ -179,7 +182,10 @@ function knownPlan<P>({ known }: PlanSource<P>, numbers: readonly LoadedNumber[]
 }
 
 function planFrom<P>(source: PlanSource<P>, numbers: readonly LoadedNumber[]): P {
-  return knownPlan(source, numbers) ?? preferringOwnBuiltins(() => source.make(numbers));
+  const known = knownPlan(source, numbers);
+  if (known !== undefined) return known;
+  refuseElements();
+  return preferringOwnBuiltins(() => source.make(numbers));
 }
 
 /** The plan of a call, created on demand. */

@@ -75,17 +75,22 @@ const isEvident = (dtype: DType): boolean =>
 
 /** The text of a tensor; `elementOf` creates the reader of the shown elements; null: it has none. */
 export function tensorText(tensor: Printable, elementOf: (() => ElementOf) | null): string {
-  const suffix: string[] = [];
-  if (tensor.device !== "cpu") suffix.push(`device='${tensor.device}'`);
   const numel = tensor.shape.reduce((a, b) => a * b, 1);
-  if (elementOf === null || (numel === 0 && tensor.shape.length !== 1)) {
-    suffix.push(`size=(${tensor.shape.join(", ")}${tensor.shape.length === 1 ? "," : ""})`);
-  }
+  const isSized = elementOf === null || (numel === 0 && tensor.shape.length !== 1);
+  const size = `(${tensor.shape.join(", ")}${tensor.shape.length === 1 ? "," : ""})`;
   const usual = tensor.dtype === getDefaultDtype() ||
     (numel > 0 && elementOf !== null && isEvident(tensor.dtype));
-  if (!usual) suffix.push(`dtype=${tensor.dtype}`);
-  if (tensor.gradFn) suffix.push(`gradFn=<${tensor.gradFn.name}>`);
-  else if (tensor.requiresGrad) suffix.push("requiresGrad=true");
+  const history = tensor.gradFn
+    ? `gradFn=<${tensor.gradFn.name}>`
+    : tensor.requiresGrad
+    ? "requiresGrad=true"
+    : "";
+  const suffix = [
+    tensor.device === "cpu" ? "" : `device='${tensor.device}'`,
+    isSized ? `size=${size}` : "",
+    usual ? "" : `dtype=${tensor.dtype}`,
+    history,
+  ].filter((each) => each !== "");
   const indent = "tensor(".length;
   const body = elementOf === null
     ? "..."
@@ -113,16 +118,11 @@ function bodyText(
   { indent, summarize }: { readonly indent: number; readonly summarize: boolean },
 ): string {
   // In the order of printing
-  const shown: Printed[] = [];
-  const collect = (index: readonly number[]) => {
-    if (index.length === shape.length) {
-      shown.push(elementOf(index));
-      return;
-    }
-    for (const i of places(shape[index.length] ?? 0, summarize)) if (i !== null) collect([...index, i]);
-  };
-  collect([]);
-  const format = formatOf(shown, dtype);
+  const collect = (index: readonly number[]): readonly Printed[] =>
+    index.length === shape.length
+      ? [elementOf(index)]
+      : places(shape[index.length] ?? 0, summarize).flatMap((i) => i === null ? [] : collect([...index, i]));
+  const shown = collect([]), format = formatOf(shown, dtype);
   let written = 0;
   const next = (): string => format.text(shown[written++] ?? 0);
   const write = (d: number, depth: number): string => {
@@ -131,8 +131,10 @@ function bodyText(
     if (d === shape.length - 1) {
       const perLine = Math.max(1, Math.floor((printing.options.linewidth - depth) / (format.width + 2)));
       const cells = list.map((i) => i === null ? " ..." : next());
-      const lines: string[] = [];
-      for (let i = 0; i < cells.length; i += perLine) lines.push(cells.slice(i, i + perLine).join(", "));
+      const lines = Array.from(
+        { length: Math.ceil(cells.length / perLine) },
+        (_, k) => cells.slice(k * perLine, (k + 1) * perLine).join(", "),
+      );
       return `[${lines.join(`,\n${" ".repeat(depth + 1)}`)}]`;
     }
     const parts = list.map((i) => i === null ? "..." : write(d + 1, depth + 1));

@@ -4,6 +4,7 @@
  */
 import { bufferOf } from "../base/memory_getters.ts";
 import { DynError } from "../base/errors.ts";
+import { append } from "../base/inherited_elements.ts";
 import type { Memory } from "../loops/device.ts";
 import { launch } from "../loops/launch.ts";
 import { readStored, writeElements } from "./host.ts";
@@ -30,7 +31,7 @@ export function runInto(
 ): readonly Tensor[] {
   const outputs: Tensor[] = [];
   for (const layout of plan.results) {
-    outputs.push(new Tensor(allocateStorage(layout.device, layout.byteLength, layout), layout));
+    append(outputs, new Tensor(allocateStorage(layout.device, layout.byteLength, layout), layout));
   }
   const isDone = isZero &&
     outputs.every(({ layout, storage }) => deviceNamed(layout.device).isClear?.(storage.memory));
@@ -52,19 +53,19 @@ export function runPlan(plan: Plan, { inputs, outputs, args }: PlanRun): void {
   for (const place of plan.reads) {
     const tensor = inputs[place];
     if (tensor === undefined) {
-      if (place < -2) memories.push(numbers ??= writeNumbers(plan, device, args));
-      else memories.push(keys ??= writeKeys(device));
-      byteOffsets.push(place < -2 ? 8 * (-3 - place) : place === -1 ? 0 : 4);
+      if (place < -2) append(memories, numbers ??= writeNumbers(plan, device, args));
+      else append(memories, keys ??= writeKeys(device));
+      append(byteOffsets, place < -2 ? 8 * (-3 - place) : place === -1 ? 0 : 4);
       continue;
     }
     const here = tensor.layout.device === device ? tensor : moveScalar(tensor, device);
-    memories.push(here.storage.memory);
-    byteOffsets.push(byteOffsetOf(here));
+    append(memories, here.storage.memory);
+    append(byteOffsets, byteOffsetOf(here));
   }
   const targets: Memory[] = [];
   for (const tensor of outputs) {
-    targets.push(tensor.storage.memory);
-    byteOffsets.push(byteOffsetOf(tensor));
+    append(targets, tensor.storage.memory);
+    append(byteOffsets, byteOffsetOf(tensor));
   }
   launch(program, device, { inputs: memories, outputs: targets, byteOffsets, sizes: plan.sizes });
   if (keys) deviceNamed(device).free(keys);

@@ -10,7 +10,7 @@ import { showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { complexText } from "../base/complex.ts";
 import { DynError } from "../base/errors.ts";
-import { withRuntimeBuiltins } from "../base/own_builtins.ts";
+import { besideElements, withOwnLists } from "../base/inherited_elements.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
@@ -319,7 +319,7 @@ export class Tensor {
    * `backward(gradient, retainGraph, createGraph)`; trailing arguments also by name.
    */
   backward(...args: BackwardArguments<Tensor>): void {
-    withRuntimeBuiltins(() => {
+    withOwnLists(() => {
       const { gradient = null, ...options } = namedBackward(args, (value) => value instanceof Tensor);
       autograd().backward([this], [gradient], options);
     });
@@ -385,7 +385,7 @@ export class Tensor {
         `Expected one element for item() but found ${this.layout.numel}, of shape [${this.shape.join(", ")}]`,
       );
     }
-    return withRuntimeBuiltins(() => elementAt(this, 0));
+    return besideElements(() => elementAt(this, 0));
   }
 
   /**
@@ -397,7 +397,7 @@ export class Tensor {
   tolist<T extends NestedElements>(): T;
   tolist(): NestedElements {
     if (arguments.length > 0) refuseSurplus("tolist", 0, arguments);
-    return withRuntimeBuiltins(() => nestedElements(this));
+    return besideElements(() => nestedElements(this));
   }
 
   /**
@@ -406,7 +406,7 @@ export class Tensor {
    */
   toTypedArray(): HostArray {
     if (arguments.length > 0) refuseSurplus("toTypedArray", 0, arguments);
-    return withRuntimeBuiltins(() => readElements(this));
+    return besideElements(() => readElements(this));
   }
 
   /** Converts a one-element tensor to its element; in strings, any tensor to its text. */
@@ -509,7 +509,7 @@ export class Tensor {
 
   /** Returns the text that PyTorch prints. */
   toString(): string {
-    return withRuntimeBuiltins(() =>
+    return besideElements(() =>
       tensorText(this, isShapesOnly(this.device) ? null : () => elementReader(this))
     );
   }
