@@ -56,7 +56,7 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
       return fromPure(m, result) ?? breakGraph("builtin", name);
     };
     // Tests of Number convert nothing
-    const tests = owner === Number && name.startsWith("is"), hints = tests ? [null] : HINTS[name];
+    const tests = owner === Number && name.startsWith("is"), hints = tests ? [null] : HINTS.get(name);
     table.method(owner, name, (m, request) => {
       const { self } = request;
       // Surplus arguments, as map and every pass them, have no effect
@@ -79,39 +79,39 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
 }
 
 /** The types to which functions convert arguments, in order; null for those that they refuse or do not convert. */
-const HINTS: Readonly<Record<string, readonly (Hint | null)[]>> = {
-  at: ["number"],
-  charAt: ["number"],
-  charCodeAt: ["number"],
-  codePointAt: ["number"],
-  decodeURI: ["string"],
-  decodeURIComponent: ["string"],
-  encodeURI: ["string"],
-  encodeURIComponent: ["string"],
-  endsWith: [null, "number"],
-  includes: [null, "number"],
-  indexOf: ["string", "number"],
-  isFinite: ["number"],
-  isNaN: ["number"],
-  isWellFormed: [],
-  lastIndexOf: ["string", "number"],
-  normalize: ["string"],
-  padEnd: ["number", "string"],
-  padStart: ["number", "string"],
-  parseFloat: ["string"],
-  parseInt: ["string", "number"],
-  repeat: ["number"],
-  slice: ["number", "number"],
-  startsWith: [null, "number"],
-  substr: ["number", "number"],
-  substring: ["number", "number"],
-  toLowerCase: [],
-  toUpperCase: [],
-  toWellFormed: [],
-  trim: [],
-  trimEnd: [],
-  trimStart: [],
-};
+const HINTS: ReadonlyMap<string, readonly (Hint | null)[]> = new Map<string, readonly (Hint | null)[]>([
+  ["at", ["number"]],
+  ["charAt", ["number"]],
+  ["charCodeAt", ["number"]],
+  ["codePointAt", ["number"]],
+  ["decodeURI", ["string"]],
+  ["decodeURIComponent", ["string"]],
+  ["encodeURI", ["string"]],
+  ["encodeURIComponent", ["string"]],
+  ["endsWith", [null, "number"]],
+  ["includes", [null, "number"]],
+  ["indexOf", ["string", "number"]],
+  ["isFinite", ["number"]],
+  ["isNaN", ["number"]],
+  ["isWellFormed", []],
+  ["lastIndexOf", ["string", "number"]],
+  ["normalize", ["string"]],
+  ["padEnd", ["number", "string"]],
+  ["padStart", ["number", "string"]],
+  ["parseFloat", ["string"]],
+  ["parseInt", ["string", "number"]],
+  ["repeat", ["number"]],
+  ["slice", ["number", "number"]],
+  ["startsWith", [null, "number"]],
+  ["substr", ["number", "number"]],
+  ["substring", ["number", "number"]],
+  ["toLowerCase", []],
+  ["toUpperCase", []],
+  ["toWellFormed", []],
+  ["trim", []],
+  ["trimEnd", []],
+  ["trimStart", []],
+]);
 
 /** Methods that yield a string for any string or number, if their arguments allow it for one. */
 const TEXTUAL: ReadonlySet<string> = new Set([
