@@ -234,6 +234,11 @@ Deno.test("tangents are 0 where norms and deviations have no slope, as PyTorch's
     is(zeros.std(), zero, zero);
     is(rows(dual).norm(2, 1), vector([Math.sqrt(14), 0]), vector([321 / Math.sqrt(14), 0]));
     is(rows(dual).std(1), vector([1, 0]), vector([49.5, 0]));
+    // Sums of equal elements are rounded
+    for (const x of [0.1, -3.3, 7.7]) {
+      const same = makeDual(vector([x, x, x, x, x, x, x]), vector([1, 2, 3, 4, 5, 6, 7]));
+      is(same.std(), zero, zero);
+    }
   });
 });
 

@@ -232,6 +232,10 @@ Deno.test("arguments that broadcasting, clamping or no check at all would accept
     ["within a storage", () => asStridedCopy(x, [4], [1000])],
     ["storageOffset of at least 0", () => x.asStrided([2], [1], -1)],
     ["as many strides as sizes", () => asStridedScatter(ones([3, 3]), ones([2, 2]), [2, 2], [1])],
+    ["in row-major order", () => asStridedScatter(ones([3, 2]).t(), ones([2]), [2], [1])],
+    ["in row-major order", () => asStridedScatter(complex(3, 2).t(), complex(2), [2], [1])],
+    ["and offset 2", () => asStridedScatter(ones([3, 2]).slice(0, 1), ones([2]), [2], [1], 1)],
+    ["integers as pivots", () => luSolve(ones([2, 2]), ones([2, 2]), complex(2))],
     ["non-negative strides", () => asStridedScatter(ones([3, 3]), ones([2, 2]), [2, 2], [-1, 2])],
   ];
   for (const [message, call] of wrong) {

@@ -5,7 +5,7 @@
  */
 import { DynError, InternalError } from "../../base/errors.ts";
 import { type DType, isComplex, partType } from "../../base/dtype.ts";
-import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { TensorMeta } from "../../graph/meta.ts";
 import { makeOpApi, nameResults } from "../api.ts";
 import { parseCall } from "../call.ts";
 import type { Implementation, OpDefinition } from "../definition.ts";
@@ -101,8 +101,10 @@ function complexForm(definition: OpDefinition): OpDefinition {
   return form;
 }
 
-const realMeta = ({ shape, dtype, device }: TensorMeta): TensorMeta =>
-  contiguousMeta(shape, isComplex(dtype) ? partType(dtype) : dtype, device);
+const realMeta = ({ shape, strides, offset, dtype, device }: TensorMeta): TensorMeta => ({
+  ...{ shape, strides, offset, device },
+  dtype: partType(dtype),
+});
 
 type Compose = (Implementation<Params> & { kind: "composite" })["compose"];
 

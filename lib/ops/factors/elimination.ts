@@ -2,6 +2,7 @@
  * LU decomposition with partial pivoting, as in torch.linalg.lu and its relatives. Invariant: computed on the host in
  * float64; pivots count from 1, as in LAPACK.
  */
+import { isInteger } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { isEqual } from "../../sym/decide.ts";
@@ -180,8 +181,10 @@ const permutationOf = hostWideOp({
     dtype: optional("dtype", "float32", { keyword: true }),
   },
   exposure: { method: false, free: false },
-  infer: ({ pivots, rows, dtype }) =>
-    contiguousMeta([...pivots.shape.slice(0, -1), rows, rows], dtype, pivots.device),
+  infer({ pivots, rows, dtype }) {
+    if (!isInteger(pivots.dtype)) throw new DynError(`Expected integers as pivots but found ${pivots.dtype}`);
+    return contiguousMeta([...pivots.shape.slice(0, -1), rows, rows], dtype, pivots.device);
+  },
   compute({ pivots, rows, dtype }) {
     const lead = pivots.shape.slice(0, -1), count = pivots.shape.at(-1) ?? 0;
     const batch = lead.reduce((a, b) => a * b, 1), out = new Float64Array(batch * rows * rows);

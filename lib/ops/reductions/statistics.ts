@@ -44,16 +44,23 @@ function correctionOf({ dim, unbiased, correction }: SpreadArgs): number {
   return unbiased === false || dim === false ? 0 : 1;
 }
 
-/** The mean (kept) and the variance. */
-function moments<T extends TensorLike>(o: OpApi<T>, self: T, args: SpreadArgs): { mean: T; variance: T } {
+/**
+ * The elements less their mean. A mean is rounded: the mean of what is left is taken away too, so that equal elements
+ * have exactly no deviation, and no slope.
+ */
+function centredOver<T extends TensorLike>(o: OpApi<T>, self: T, dims: readonly number[]): T {
+  const near = o.sub(self, o.mean(self, dims, true));
+  return o.sub(near, o.mean(near, dims, true));
+}
+
+function varianceOf<T extends TensorLike>(o: OpApi<T>, self: T, args: SpreadArgs): T {
   const dims = spreadDims(args.dim, self.shape.length);
-  const mean = o.mean(self, dims, true), centred = o.sub(self, mean);
-  const total = o.sum(o.square(centred), dims, args.keepdim);
+  const total = o.sum(o.square(centredOver(o, self, dims)), dims, args.keepdim);
   const count = countOver(self.shape, dims), correction = correctionOf(args);
   const divisor = Number.isInteger(correction)
     ? max(sub(count, correction), 0)
     : Math.max(0, Number(count) - correction);
-  return { mean, variance: o.div(total, divisor) };
+  return o.div(total, divisor);
 }
 
 function root<T extends TensorLike>(o: OpApi<T>, variance: T): T {
@@ -87,7 +94,7 @@ function spreadOf(name: "var" | "std", exposure: Exposure) {
     exposure,
     infer: ({ self, dim, keepdim }) => reducedMeta(name, self, dim, keepdim),
     compose(o, { self, ...args }) {
-      const { variance } = moments(o, self, args);
+      const variance = varianceOf(o, self, args);
       return name === "var" ? variance : root(o, variance);
     },
     gradient: {
@@ -97,7 +104,7 @@ function spreadOf(name: "var" | "std", exposure: Exposure) {
         if (!grad || !out) return {};
         const dims = spreadDims(args.dim, self.shape.length), correction = correctionOf(args);
         const over = { shape: self.shape, dims, keepdim: args.keepdim }, count = countOver(self.shape, dims);
-        const centred = o.sub(self, o.mean(self, dims, true)), freedom = sub(count, correction);
+        const centred = centredOver(o, self, dims), freedom = sub(count, correction);
         const isWhole = typeof args.dim !== "number" && !Array.isArray(args.dim);
         // Without degrees of freedom the result is infinite, and so are the slopes over all elements, as in PyTorch
         if (isWhole && correction > 1 && isLess(count, Math.floor(correction) + 1)) {

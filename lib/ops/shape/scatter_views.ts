@@ -4,9 +4,9 @@
  */
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
-import { isLess } from "../../sym/decide.ts";
+import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { addressed, type Addressing, checkAddressing } from "./addressing.ts";
-import { contiguousMeta, elementCount, reachOf, type TensorMeta } from "../../graph/meta.ts";
+import { contiguousMeta, elementCount, isContiguous, reachOf, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
 import { nullable, optional, required } from "../params.ts";
@@ -372,7 +372,18 @@ const asStridedScatter = composeOp({
     "self, a row-major tensor, with the elements of asStrided replaced by `src`, as `torch.as_strided_scatter`. Its " +
     "gradient is PyTorch's, which is not the derivative: self gets that of the elements that were replaced.",
   params: stridedParams,
-  infer: (args) => writeStrided.infer(args),
+  infer(args) {
+    const { self, storageOffset } = args, { shape, strides, offset } = self;
+    if (!isContiguous(self) || (storageOffset !== null && !isEqual(offset, 0))) {
+      throw new DynError(
+        `Expected asStridedScatter into a whole tensor in row-major order but found sizes ${
+          shapeText(shape)
+        }, ` +
+          `strides ${shapeText(strides)} and offset ${sizeText(offset)}; take contiguous() first`,
+      );
+    }
+    return writeStrided.infer(args);
+  },
   compose: (o, { self, src, size, stride, storageOffset }) =>
     o.writeStrided(self, src, size, stride, storageOffset),
   gradient: {
