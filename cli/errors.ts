@@ -33,14 +33,19 @@ const isOfCommandLine = (line: string): boolean => line.includes(COMMANDS) || li
 const COMMANDS: string = new URL("./", import.meta.url).href,
   ENTRY: string = new URL("../cli.ts", import.meta.url).href;
 
-/** Prints a failure of the user's program. */
-export function reportFailure(thrown: unknown): void {
+/** The text of a failure, without frames of the command line: its first line, and the others. */
+export function failureLines(thrown: unknown): readonly [head: string, ...rest: string[]] {
   const [first = "", ...others] = stripVTControlCharacters(errorText(thrown)).split("\n");
   const [, place] = PLACE_IN_MESSAGE.exec(first) ?? [];
   // The module loader puts the class of its own error before that of another
   const head = first.replace(PLACE_IN_MESSAGE, "").replace(/^TypeError: (?=\w+Error: )/, "");
-  const rest = [...place === undefined ? [] : [`    at ${place}`], ...others]
-    .filter((line) => !(/^\s+at /.test(line) && isOfCommandLine(line)));
+  const rest = [...place === undefined ? [] : [`    at ${place}`], ...others];
+  return [head, ...rest.filter((line) => !(/^\s+at /.test(line) && isOfCommandLine(line)))];
+}
+
+/** Prints a failure of the user's program. */
+export function reportFailure(thrown: unknown): void {
+  const [head, ...rest] = failureLines(thrown);
   const firstFrame = rest.findIndex((line) => /^\s+at /.test(line));
   const message = [head, ...rest.slice(0, Math.max(firstFrame, 0))].join("\n");
   const frames = firstFrame < 0 ? rest : rest.slice(firstFrame);

@@ -16,17 +16,21 @@ const SPECIFIER = /(["'`])([^\s"'`]+)\1/g;
 const MODULE = /^file:.*\.[cm]?[jt]sx?$/;
 
 /**
- * Fetches what a script and the modules that it imports name, by the map of their project. An address that cannot be
- * fetched fails where it is imported.
+ * Fetches what a module and those that it imports name, by the map of a folder's project. A script from elsewhere
+ * imports as if it were at a place in the folder. An address that cannot be fetched fails where it is imported.
  */
-export async function fetchOutsideModules(folder: string, url: string): Promise<void> {
+export async function fetchOutsideModules(
+  folder: string,
+  url: string,
+  place: string = placeOf(url, folder),
+): Promise<void> {
   const map = projectOf(folder)?.map;
   if (map === undefined) return;
   const targets = [map.imports, ...map.scopes.values()].flatMap((names) => [...names.values()]);
   if (!targets.some(isOutside)) return;
-  const found = new Set<string>(), script = placeOf(url, folder), next = [script], seen = new Set(next);
+  const found = new Set<string>(), next = [place], seen = new Set(next);
   for (let module = next.pop(); module !== undefined; module = next.pop()) {
-    for (const [, , specifier = ""] of textOf(module === script ? url : module).matchAll(SPECIFIER)) {
+    for (const [, , specifier = ""] of textOf(module === place ? url : module).matchAll(SPECIFIER)) {
       const target = mapped(specifier, module, map);
       if (isOutside(target) && target !== specifier) found.add(target);
       const address = absolute(target, module);

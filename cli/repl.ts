@@ -8,15 +8,18 @@ import { createInterface, type Interface } from "node:readline";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
 import { cacheDirectory } from "../backends/cpu/cache_directory.ts";
-import { DynError, errorText, messageOf } from "../lib/base/errors.ts";
+import { DynError, messageOf } from "../lib/base/errors.ts";
 import { logs } from "../lib/base/logs.ts";
 import { rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.ts";
 import { type Command, expectNoMore } from "./command.ts";
-import { reportRejections } from "./errors.ts";
+import { failureLines, reportRejections } from "./errors.ts";
+import type { ImportMap } from "./import_map.ts";
 import { Interrupted, Interrupts } from "./interrupts.ts";
 import { type Declarations, DECLARE, prepare, type Prepared, typedColumn } from "./repl_input.ts";
+import { fetchOutsideModules } from "./outside_modules.ts";
 import { completions } from "./repl_completions.ts";
 import { redirectOtherCheckouts } from "./run.ts";
+import { projectOf, useProjectImports } from "./script_imports.ts";
 import { checkChoices, toolkit } from "./toolkit.ts";
 
 const HELP = [
@@ -40,14 +43,26 @@ class Session {
   /** Whether any input failed. */
   failed = false;
 
+  /** The import map of the current folder's project. */
+  readonly #map: ImportMap | undefined;
+
   /** `interrupts`: null if no terminal sends Ctrl-C. */
-  constructor(readonly interrupts: Interrupts | null) {}
+  constructor(readonly interrupts: Interrupts | null) {
+    this.#map = projectOf(Deno.cwd())?.map;
+  }
+
+  prepare(text: string, folder: string): Prepared {
+    return prepare(text, folder, this.#map);
+  }
 
   /** Runs one finished input and prints its value. */
   async run(input: Extract<Prepared, { kind: "module" }>): Promise<void> {
     const number = this.#inputs.push(input);
     input.variables.forEach(makeVariable);
     try {
+      for (const each of input.imported) {
+        if (each.startsWith("file:")) await fetchOutsideModules(Deno.cwd(), each, each);
+      }
       // Parentheses would end the URL in a line of a stack trace.
       const text = encodeURIComponent(`${input.code}\n//# sourceURL=input-${number}`).replace(
         /[()]/g,
@@ -72,7 +87,9 @@ class Session {
   /** Shows a failure and continues. */
   fail(thrown: unknown): void {
     this.reject(
-      thrown instanceof Interrupted ? `Interrupted: ${thrown.message}` : this.#asTyped(errorText(thrown)),
+      thrown instanceof Interrupted
+        ? `Interrupted: ${thrown.message}`
+        : this.#asTyped(failureLines(thrown).join("\n")),
     );
   }
 
@@ -225,7 +242,7 @@ async function loop(lines: Lines, session: Session): Promise<void> {
       typed = "";
       continue;
     }
-    const prepared = prepare(typed, Deno.cwd());
+    const prepared = session.prepare(typed, Deno.cwd());
     switch (prepared.kind) {
       case "incomplete":
         continue;
@@ -271,7 +288,7 @@ async function load(path: string, session: Session): Promise<void> {
     );
     return;
   }
-  const prepared = prepare(text, dirname(resolve(path)));
+  const prepared = session.prepare(text, dirname(resolve(path)));
   if (prepared.kind === "module") await session.run(prepared);
   else {
     session.reject(prepared.kind === "error" ? prepared.message : `SyntaxError: Unexpected end of ${path}`);
@@ -298,6 +315,7 @@ export const replCommand: Command = {
     // Before the hooks are installed, which process each module in JavaScript
     shareNames(await toolkit());
     redirectOtherCheckouts();
+    useProjectImports(Deno.cwd(), "");
     rewriteLoadedModules();
     const terminal = Deno.stdin.isTerminal() && Deno.stdout.isTerminal();
     if (terminal) console.log(`dyn on Deno ${Deno.version.deno}; :help helps, :quit leaves`);

@@ -13,9 +13,10 @@
  * classes are bindings of their module whose values are passed on after their declaration.
  */
 import { stripTypeScriptTypes } from "node:module";
-import { pathToFileURL } from "node:url";
 import { type Node, parse, type Pattern, type Program, type VariableDeclaration } from "acorn";
 import { messageOf } from "../lib/base/errors.ts";
+import { absolute, type ImportMap, mapped } from "./import_map.ts";
+import { placeOf } from "./script_imports.ts";
 
 /** The result of preparing one input. */
 export type Prepared =
@@ -24,6 +25,8 @@ export type Prepared =
     readonly code: string;
     /** Global variables that the module assigns and that must exist. */
     readonly variables: readonly string[];
+    /** The modules that it imports: URLs, or names. */
+    readonly imported: readonly string[];
     readonly insertions: readonly Insertion[];
   }
   | { readonly kind: "incomplete" }
@@ -63,19 +66,22 @@ class InputError extends Error {
   }
 }
 
-/** Turns an input into a module; relative imports are relative to `folder`. */
-export function prepare(source: string, folder: string): Prepared {
+const NO_NAMES: ImportMap = { imports: new Map(), scopes: new Map() };
+
+/** Turns an input into a module; imports are resolved as those of a module in `folder`, by the map of its project. */
+export function prepare(source: string, folder: string, map: ImportMap = NO_NAMES): Prepared {
   try {
-    const { text, program } = parsed(source);
+    const { text, program } = parsed(source), imports = importsOf(program, folder, map);
     const edits = [
       ...program.body.flatMap((statement) => statementEdits(statement, program, text)),
-      ...specifierEdits(program, folder),
+      ...imports.map(({ start, end, target }) => ({ start, end, text: JSON.stringify(target) })),
       ...completionEdits(program, text),
     ].toSorted((a, b) => a.start - b.start);
     const insertions = edits.filter(({ start, end }) => start === end).map((edit) => insertionOf(edit, text));
     const names = program.body.flatMap(declaredNames);
     const variables = names.filter(({ kind }) => kind === "variable").map(({ name }) => name);
-    return { kind: "module", code: applyEdits(text, edits), variables, insertions };
+    const imported = imports.map(({ target }) => target);
+    return { kind: "module", code: applyEdits(text, edits), variables, imported, insertions };
   } catch (thrown) {
     if (!(thrown instanceof InputError)) throw thrown;
     return thrown.incomplete ? { kind: "incomplete" } : { kind: "error", message: thrown.message };
@@ -244,21 +250,21 @@ function patternNames(pattern: Pattern): string[] {
   }
 }
 
-/** Relative imports become absolute, because a module created from text has no folder. */
-function specifierEdits(program: Program, folder: string): Edit[] {
-  const base = pathToFileURL(`${folder}/`);
-  const edits: Edit[] = [];
+/** Modules that an input imports: a module created from text has no folder, and no project. */
+function importsOf(
+  program: Program,
+  folder: string,
+  map: ImportMap,
+): readonly { readonly start: number; readonly end: number; readonly target: string }[] {
+  const importer = placeOf("input", folder);
+  const found: { start: number; end: number; target: string }[] = [];
   visit(program, (node) => {
     const source = "source" in node ? node.source : undefined;
     if (!isNode(source) || !("value" in source) || typeof source.value !== "string") return;
-    if (!/^\.{0,2}\//.test(source.value)) return;
-    edits.push({
-      start: source.start,
-      end: source.end,
-      text: JSON.stringify(new URL(source.value, base).href),
-    });
+    const { start, end, value } = source;
+    found.push({ start, end, target: absolute(mapped(value, importer, map), importer) });
   });
-  return edits;
+  return found;
 }
 
 /** Calls `see` for every node of a tree. */

@@ -361,6 +361,8 @@ const session = (lines: readonly string[]): Promise<Outcome> =>
 Deno.test("the REPL loads files, takes the commands of other prompts, and names packages that it cannot find", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "part.ts"), "export const two: number = 2;\n");
+    await Deno.writeTextFile(join(folder, "deno.json"), '{ "imports": { "parts/": "./" } }');
+    await Deno.writeTextFile(join(folder, "more.ts"), 'export { two } from "parts/part.ts";\n');
     await Deno.writeTextFile(
       join(folder, "all.ts"),
       'import { two } from "./part.ts";\nconst four = two * 2;\n',
@@ -368,6 +370,7 @@ Deno.test("the REPL loads files, takes the commands of other prompts, and names 
     const lines = [
       ":load all.ts",
       "four + 1",
+      'import { two } from "parts/more.ts"; two + 4',
       ".load none.ts",
       ".help",
       'import x from "no-such"',
@@ -379,10 +382,10 @@ Deno.test("the REPL loads files, takes the commands of other prompts, and names 
       cwd: folder,
       stdin: lines.map((line) => `${line}\n`).join(""),
     });
-    assertMatch(stdout, /^5\n[^]*:load <file>[^]*\n7\n$/);
+    assertMatch(stdout, /^5\n6\n[^]*:load <file>[^]*\n7\n$/);
     assertMatch(
       stderr,
-      /^Expected a file but found none\.ts, and there is none\n[^]*Expected no-such among the imports/,
+      /^Expected a file but found none\.ts, and there is none\nDynError: Expected no-such among the imports[^\n]*\n$/,
     );
   });
 });
