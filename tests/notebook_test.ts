@@ -80,10 +80,23 @@ Deno.test("images are PNG files of the pixels", () => {
 Deno.test("curves are pictures with gaps for missing numbers", () => {
   const svg = displayed(notebook.curves({ "<a>": [1, NaN, 3, 2], b: tensor([1, 2]) }))["image/svg+xml"] ?? "";
   assertEquals(
-    [...svg.matchAll(/<path d="(M[^"]*)" fill="none"/g)].map(([, path]) => path?.replace(/[\d. ]+/g, "")),
+    [...svg.matchAll(/<path d="(M[^"]*)" fill="none"/g)].map(([, path]) =>
+      path?.replace(/(?<=[ML])[\d. ]+/g, "")
+    ),
     ["MML", "ML"],
   );
+  // A number between gaps is a dot
+  assertEquals([...svg.matchAll(/<circle/g)].length, 1);
   assert(svg.includes("● &lt;a&gt;") && !svg.includes("<a>"));
+  const many = Object.fromEntries(Array.from({ length: 8 }, (_, k) => [`accuracy on part ${k}`, [k]]));
+  const names = [...(displayed(notebook.curves(many))["image/svg+xml"] ?? "").matchAll(
+    /<text x="(\d+)" y="(\d+)"[^>]* fill="(#\w+)">([●◍]) accuracy/g,
+  )];
+  assertEquals(names.length, 8);
+  assert(names.every(([, x]) => Number(x) < 500));
+  // Neither the places of two names nor their marks are the same
+  assertEquals(new Set(names.map(([, x, y]) => `${x} ${y}`)).size, 8);
+  assertEquals(new Set(names.map(([, , , colour, mark]) => `${colour} ${mark}`)).size, 8);
   assertThrows(() => notebook.curves({ a: [NaN] }), Error, "Expected numbers for curves but found none");
 });
 

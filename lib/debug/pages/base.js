@@ -144,10 +144,12 @@ export function lineChart(
   const lines = series.map(({ points, colour }, k) => {
     const stroke = colour ?? COLOURS[k % COLOURS.length];
     let path = "", open = false;
-    for (const [at, v] of points) {
+    const lone = [];
+    points.forEach(([at, v], k) => {
       if (usable(v)) path += `${open ? "L" : "M"}${px(at).toFixed(1)} ${py(scale(v)).toFixed(1)}`;
+      if (usable(v) && !open && !usable(points[k + 1]?.[1])) lone.push([at, v]);
       open = usable(v);
-    }
+    });
     const shade = area && points.length > 1
       ? `${path}L${px(points.at(-1)[0])} ${py(0)}L${px(points[0][0])} ${py(0)}Z`
       : null;
@@ -161,9 +163,7 @@ export function lineChart(
         "stroke-linejoin": "round",
         "stroke-dasharray": ofRound(DASHES, k),
       }),
-      points.length === 1 && usable(points[0][1])
-        ? svg("circle", { cx: px(points[0][0]), cy: py(scale(points[0][1])), r: 3, fill: stroke })
-        : null,
+      lone.map(([at, v]) => svg("circle", { cx: px(at), cy: py(scale(v)), r: 3, fill: stroke })),
     ];
   });
   const cursor = svg("line", { y1: top, y2: height - bottom, stroke: "var(--dim)", visibility: "hidden" });
