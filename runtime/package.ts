@@ -9,7 +9,7 @@ import { DynError } from "../lib/base/errors.ts";
 import { unflatten } from "../lib/base/tree.ts";
 import { contiguousStrides } from "../lib/graph/meta.ts";
 import { type Files, readArchive } from "../lib/packages/archive.ts";
-import { checkCall, type Holding, type ValueSource } from "../lib/packages/call_spec.ts";
+import { checkCall, type Holding, leavesOf, type ValueSource } from "../lib/packages/call_spec.ts";
 import {
   MANIFEST,
   type Manifest,
@@ -180,21 +180,7 @@ export class Package {
         const value = tensors[result];
         if (value) inputAt(input).bytes.set(value.bytes);
       }
-      return unflatten(
-        resultTree,
-        results.map((each): unknown => {
-          switch (each.kind) {
-            case "output":
-              return tensors[each.output];
-            case "given":
-              return valueOf(each.value);
-            case "constant":
-              return each.value;
-            default:
-              return each satisfies never;
-          }
-        }),
-      );
+      return unflatten(resultTree, leavesOf(results, tensors, valueOf));
     };
     return { call, finish };
   }

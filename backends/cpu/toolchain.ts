@@ -30,8 +30,6 @@ export interface Target {
   readonly instructionSet: string;
   /** Bytes of the widest vector register. */
   readonly vectorBytes: number;
-  /** Number of vector registers. */
-  readonly vectorRegisters: number;
   /** Major version of GCC; absent for other compilers. */
   readonly gcc?: number;
 }
@@ -150,21 +148,20 @@ function targetOf(macros: string): Target {
 function machineOf(macros: string): Target {
   const has = (name: string): boolean => macros.includes(`#define ${name} `);
   if (has("__AVX512F__")) {
-    return { ...x86("avx512", 64), vectorRegisters: 32 };
+    return x86("avx512", 64);
   }
   if (has("__AVX2__")) return x86("avx2", 32);
   if (has("__x86_64__")) return x86("sse2", 16);
   if (has("__aarch64__")) {
-    return { architecture: "aarch64", instructionSet: "neon", vectorBytes: 16, vectorRegisters: 32 };
+    return { architecture: "aarch64", instructionSet: "neon", vectorBytes: 16 };
   }
-  return { architecture: "unknown", instructionSet: "generic", vectorBytes: 16, vectorRegisters: 16 };
+  return { architecture: "unknown", instructionSet: "generic", vectorBytes: 16 };
 }
 
 const x86 = (instructionSet: string, vectorBytes: number) => ({
   architecture: "x86_64",
   instructionSet,
   vectorBytes,
-  vectorRegisters: 16,
 });
 
 const OPENMP_TRIAL =

@@ -17,7 +17,7 @@ import {
 } from "../ops/graph_builder.ts";
 import { isDifferentiable } from "../base/dtype.ts";
 import { nameResults } from "../ops/api.ts";
-import { ops } from "../tensor/eager.ts";
+import { asList, ops } from "../tensor/eager.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { recordInplace } from "../tensor/inplace.ts";
 import type { Execute } from "../tensor/plan.ts";
@@ -117,7 +117,7 @@ class TracingMode implements DispatchMode<Tensor> {
       return target;
     }
     // Ops and copies that the tape creates before the write are part of the trace
-    const run: Execute = ({ definition }, args) => listOf(this.call({ definition, args, inplace: false }));
+    const run: Execute = ({ definition }, args) => asList(this.call({ definition, args, inplace: false }));
     modes.with(this, () => recordInplace({ definition, args }, target, { run, write }));
     return target;
   }
@@ -179,8 +179,4 @@ class TracingMode implements DispatchMode<Tensor> {
         throw new DynError(`Expected tensors and plain values in the result but found a ${typeof value}`);
     }
   }
-}
-
-function listOf(results: Tensor | readonly Tensor[]): readonly Tensor[] {
-  return isTensor(results) ? [results] : results;
 }

@@ -16,7 +16,7 @@ import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { constraintOfQuestion, type ExportedParts } from "./capture.ts";
 import { readProgram, writeProgram } from "./stored.ts";
-import { checkCall, type HeldKind, type Holding, type ValueSource } from "../packages/call_spec.ts";
+import { checkCall, type HeldKind, type Holding, leavesOf, type ValueSource } from "../packages/call_spec.ts";
 
 /** An input of an exported graph. */
 export interface ExportedInput {
@@ -220,21 +220,7 @@ function callParts(parts: ExportedParts, run: CompiledFunction, args: readonly u
   refuseShared(parts, inputs);
   const outputs = run(...inputs);
   if (!Array.isArray(outputs)) throw new DynError(`Expected a list of results but found ${typeof outputs}`);
-  return unflatten(
-    parts.resultTree,
-    parts.results.map((result): unknown => {
-      switch (result.kind) {
-        case "output":
-          return outputs[result.output];
-        case "given":
-          return valueOf(result.value);
-        case "constant":
-          return result.value;
-        default:
-          return result satisfies never;
-      }
-    }),
-  );
+  return unflatten(parts.resultTree, leavesOf(parts.results, outputs, valueOf));
 }
 
 /** Rejects written inputs that share memory with another one: the graph assumes that they are separate. */

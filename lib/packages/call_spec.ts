@@ -32,6 +32,26 @@ export type ValueSource =
   | { readonly kind: "argument"; readonly leaf: number }
   | { readonly kind: "held"; readonly name: string };
 
+/** The leaves of the result of a call, from the outputs of its graph and the values that it was given. */
+export function leavesOf(
+  results: readonly ResultSpec[],
+  outputs: readonly unknown[],
+  valueOf: (value: ValueSource) => unknown,
+): unknown[] {
+  return results.map((result) => {
+    switch (result.kind) {
+      case "output":
+        return outputs[result.output];
+      case "given":
+        return valueOf(result.value);
+      case "constant":
+        return result.value;
+      default:
+        return result satisfies never;
+    }
+  });
+}
+
 /** A size: a part of a value. */
 export interface SizeOriginSpec {
   readonly of: ValueSource;

@@ -299,7 +299,11 @@ function compose(
   args: TensorArgs,
 ): readonly Tensor[] {
   refuseElements();
-  const result = implementation.compose(ops, args);
+  return asList(implementation.compose(ops, args));
+}
+
+/** The results of a call, one or several, as a list. */
+export function asList(result: OpResult): readonly Tensor[] {
   return isTensor(result) ? [result] : result;
 }
 

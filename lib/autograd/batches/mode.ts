@@ -13,10 +13,10 @@ import { type OpDefinition, viewsMemory } from "../../ops/definition.ts";
 import type { Params } from "../../ops/params.ts";
 import { sameShape } from "../../ops/shapes.ts";
 import { OPS } from "../../ops/table.ts";
-import { asResult, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
+import { asList, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
 import { becomeView, checkLeaf, checkResult, recordInplace } from "../../tensor/inplace.ts";
 import { elementOf, type Level, requiresGradBeneath, wholeOf } from "../../tensor/levels.ts";
-import { ambient, type DispatchMode, type OpaqueCode, type ResolvedCall } from "../../tensor/modes.ts";
+import { ambient, type OpaqueCode } from "../../tensor/modes.ts";
 import {
   entryOf,
   type Execute,
@@ -26,23 +26,20 @@ import {
   tensorsOf,
 } from "../../tensor/plan.ts";
 import { getRngState, setRngState } from "../../tensor/random.ts";
-import { unwatched } from "../../tensor/storage.ts";
-import { autograd, isTensor, modes, recordsGrad, type Tensor } from "../../tensor/tensor.ts";
+import { autograd, isTensor, recordsGrad, type Tensor } from "../../tensor/tensor.ts";
 import { noteView } from "../../tensor/view_state.ts";
+import { FunctionLevel, type LevelCall } from "../function_level.ts";
 import { batchedOp } from "./batched_op.ts";
 
-type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
-
 /** Runs calls over one batch. */
-export class BatchingMode implements DispatchMode<Tensor>, Level {
+export class BatchingMode extends FunctionLevel implements Level {
   readonly name = "vmap";
-  readonly opByOp = true;
-  /** The mode that receives the calls of this mode. */
-  readonly #outer: DispatchMode<Tensor> | null = modes.top;
   /** False while parts of a call run that is recorded as a whole. */
   #records = true;
 
-  constructor(readonly size: number, readonly randomness: Randomness) {}
+  constructor(readonly size: number, readonly randomness: Randomness) {
+    super();
+  }
 
   /** Returns a tensor that represents one element of `whole`, whose first dimension is the batch. */
   element(whole: Tensor): Tensor {
@@ -52,16 +49,6 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
   /** Returns the tensor with leading batch dimension of an element, or undefined if it has no batch. */
   whole(tensor: Tensor): Tensor | undefined {
     return wholeOf(tensor, this);
-  }
-
-  /** Makes calls on elements of the batch. */
-  run<R>(body: () => R): R {
-    return modes.with(this, body);
-  }
-
-  /** Makes calls on whole batches, below this function level. */
-  below<R>(body: () => R): R {
-    return unwatched(() => this.#outer === null ? modes.without(body) : modes.with(this.#outer, body));
   }
 
   /** Calls code for each element of the batch, if any of its inputs has one. */
@@ -81,12 +68,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     });
   }
 
-  call({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
-    if (inplace) return this.#inPlace({ definition, args });
-    return asResult(this.#run({ definition, args }), { definition, args });
-  }
-
-  #run(call: Call): readonly Tensor[] {
+  protected override outOfPlace(call: LevelCall): readonly Tensor[] {
     const { definition, args } = call, tensors = tensorsOf(entryOf(definition), args);
     const isBatched = tensors.some((tensor) => this.whole(tensor));
     if (!isBatched) {
@@ -97,7 +79,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     const records = this.#records && gradient.kind !== "none" && recordsGrad(tensors);
     if (isBatched && definition.dataDependent?.(args)) throw sizesDiffer(definition);
     if (implementation.kind === "composite" && gradient.kind !== "rule") {
-      return this.run(() => listOf(implementation.compose(ops, args)));
+      return this.run(() => asList(implementation.compose(ops, args)));
     }
     const results = records ? this.#unrecorded(() => this.#overBatch(call)) : this.#overBatch(call);
     if (records) autograd().record({ definition, args, results });
@@ -107,11 +89,11 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
   /**
    * Makes a call on tensors without the batch once; null if it is random and each element of the batch needs its own.
    */
-  #plain({ definition, args }: Call): readonly Tensor[] | null {
+  #plain({ definition, args }: LevelCall): readonly Tensor[] | null {
     const { kind } = definition.implementation;
     if (kind === "random") return null;
     const before = getRngState();
-    const results = this.below(() => listOf(callResolved(definition, args)));
+    const results = this.below(() => asList(callResolved(definition, args)));
     if (getRngState().offset === before.offset || this.randomness === "same") return results;
     setRngState(before);
     return null;
@@ -132,24 +114,24 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
    * Calls a composition that is differentiated as a whole: as one op below, if gradients flow through it at that level.
    */
   #composed(
-    { definition, args }: Call,
+    { definition, args }: LevelCall,
     compose: () => Tensor | readonly Tensor[],
   ): readonly Tensor[] {
     const entry = entryOf(definition), tensors = tensorsOf(entry, args);
     const wholes = tensors.map((tensor) => this.whole(tensor));
     const flows = ambient.gradEnabled && definition.gradient.kind === "rule" &&
       tensors.some((tensor, k) => requiresGradBeneath(wholes[k] ?? tensor));
-    if (!flows) return this.run(() => listOf(compose()));
+    if (!flows) return this.run(() => asList(compose()));
     const op = batchedOp(definition, {
       size: this.size,
       batched: wholes.map((whole) => whole !== undefined),
       over: (size) => new BatchingMode(size, "error"),
     });
     const given = mapTensors(entry, args, (tensor) => this.whole(tensor) ?? tensor);
-    return this.below(() => listOf(callResolved(op, given))).map((whole) => this.element(whole));
+    return this.below(() => asList(callResolved(op, given))).map((whole) => this.element(whole));
   }
 
-  #overBatch(call: Call): readonly Tensor[] {
+  #overBatch(call: LevelCall): readonly Tensor[] {
     const { definition, args } = call, { implementation } = definition, rule = batchRuleOf(definition);
     const entry = entryOf(definition);
     if (implementation.kind === "composite" && !rule) {
@@ -168,7 +150,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
       return whole ?? tensor;
     });
     const results = this.below(() => {
-      const run = (given: TensorArgs) => listOf(callResolved(definition, given));
+      const run = (given: TensorArgs) => asList(callResolved(definition, given));
       const over = new BatchCall({
         o: ops,
         definition,
@@ -181,7 +163,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
       if (implementation.kind === "random") return drawn(over, this.randomness);
       if (viewsMemory(definition)) checkRowMajor(batched);
       const found = rule?.apply(over) ?? null;
-      if (found !== null) return listOf(found);
+      if (found !== null) return asList(found);
       // A view taken element by element would be a copy, and writes to it would be lost
       if (implementation.kind === "view") {
         throw new DynError(`Expected a view that has a rule for batches but found ${definition.name}`);
@@ -201,7 +183,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
   }
 
   /** Wraps a result as one element; views share memory with their base. */
-  #resultOf({ definition, args }: Call, whole: Tensor, index: number): Tensor {
+  #resultOf({ definition, args }: LevelCall, whole: Tensor, index: number): Tensor {
     const { implementation } = definition;
     const viewed = implementation.kind === "view" ? args[implementation.of] : undefined;
     if (!isTensor(viewed) || this.whole(viewed)?.storage !== whole.storage) return this.element(whole);
@@ -221,7 +203,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
     const entry = entryOf(definition);
     const found = Array.from({ length: this.size }, (_, k) => {
       const own = mapTensors(entry, args, (tensor) => isBatched(tensor) ? ops.select(tensor, 0, k) : tensor);
-      return listOf(callResolved(definition, own));
+      return asList(callResolved(definition, own));
     });
     const [first] = found;
     if (!first) {
@@ -235,7 +217,7 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
   }
 
   /** Makes a call out of place and writes its result into the whole batch of the target. */
-  #inPlace({ definition, args }: Call): Tensor {
+  protected override inPlace({ definition, args }: LevelCall): Tensor {
     const entry = entryOf(definition), tensors = tensorsOf(entry, args), [target] = tensors;
     if (!target) throw new InternalError(`Expected a tensor to write by ${definition.name}_`);
     if (!tensors.some((tensor) => this.whole(tensor))) return this.#plainInPlace({ definition, args });
@@ -247,13 +229,13 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
       );
     }
     if (definition.inplace === "layout") {
-      const [view] = this.#run({ definition, args });
+      const [view] = this.outOfPlace({ definition, args });
       if (!view) throw new InternalError(`Expected a result of ${definition.name} but found none`);
       becomeView(target, view);
       return target;
     }
-    const write = (call: Call) => {
-      const [result] = this.#unrecorded(() => this.#run(call));
+    const write = (call: LevelCall) => {
+      const [result] = this.#unrecorded(() => this.outOfPlace(call));
       if (!result) throw new InternalError(`Expected a result of ${definition.name} but found none`);
       checkResult(result.layout, target.layout);
       const src = this.whole(result) ?? result;
@@ -272,12 +254,12 @@ export class BatchingMode implements DispatchMode<Tensor>, Level {
         `Expected ${definition.name} out of place where gradients of gradients are taken but found it in place`,
       );
     }
-    const run: Execute = ({ definition }, args) => this.#run({ definition, args });
+    const run: Execute = ({ definition }, args) => this.outOfPlace({ definition, args });
     this.run(() => recordInplace({ definition, args }, target, { run, write }));
     return target;
   }
 
-  #plainInPlace({ definition, args }: Call): Tensor {
+  #plainInPlace({ definition, args }: LevelCall): Tensor {
     const before = getRngState();
     const result = this.below(() => callResolvedInplace(definition, args));
     if (getRngState().offset !== before.offset && this.randomness !== "same") {
@@ -316,8 +298,4 @@ function checkRowMajor(tensors: ReadonlySet<Tensor>): void {
       throw new DynError("Expected asStrided of row-major elements but found other memory");
     }
   }
-}
-
-function listOf(results: Tensor | readonly Tensor[]): readonly Tensor[] {
-  return isTensor(results) ? [results] : results;
 }

@@ -8,18 +8,16 @@ import { DynError, InternalError } from "../../base/errors.ts";
 import { scoped } from "../../base/scoped.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import { OPS } from "../../ops/table.ts";
-import { asResult, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
+import { asList, callResolved, callResolvedInplace, ops } from "../../tensor/eager.ts";
 import { becomeView, checkResult } from "../../tensor/inplace.ts";
 import { hasDistinctElements } from "../../tensor/layout.ts";
-import type { DispatchMode, OpaqueCode, ResolvedCall } from "../../tensor/modes.ts";
+import type { OpaqueCode } from "../../tensor/modes.ts";
 import { entryOf, tensorsOf } from "../../tensor/plan.ts";
-import { unwatched } from "../../tensor/storage.ts";
 import { TangentLevel } from "../../tensor/tangents.ts";
-import { isTensor, modes, type Tensor } from "../../tensor/tensor.ts";
+import { isTensor, type Tensor } from "../../tensor/tensor.ts";
 import { viewOf } from "../../tensor/view_state.ts";
+import { FunctionLevel, type LevelCall } from "../function_level.ts";
 import { pushForward } from "./rules.ts";
-
-type Call = Pick<ResolvedCall<Tensor>, "definition" | "args">;
 
 /** Throws DynError unless `what`, a primal or a tangent, has a type with derivatives. */
 export function checkFloats(what: string, { dtype }: Tensor): void {
@@ -27,27 +25,14 @@ export function checkFloats(what: string, { dtype }: Tensor): void {
 }
 
 /** One level of forward-mode differentiation. */
-export class ForwardMode implements DispatchMode<Tensor> {
-  readonly opByOp = true;
+export class ForwardMode extends FunctionLevel {
   /** The level that holds the tangents. */
   readonly level = new TangentLevel();
-  /** The mode that receives the calls of this mode. */
-  readonly #outer: DispatchMode<Tensor> | null = modes.top;
 
   /** Runs a body whose calls carry tangents; these are discarded afterwards, for promises when they settle. */
   during<R>(body: () => R): R {
     this.level.open();
     return scoped(() => this.run(body), () => this.level.close());
-  }
-
-  /** Makes calls with tangents. */
-  run<R>(body: () => R): R {
-    return modes.with(this, body);
-  }
-
-  /** Makes calls below this level. */
-  below<R>(body: () => R): R {
-    return unwatched(() => this.#outer === null ? modes.without(body) : modes.with(this.#outer, body));
   }
 
   /** Returns the tangent of a tensor at this level, or undefined if it has none. */
@@ -120,21 +105,16 @@ export class ForwardMode implements DispatchMode<Tensor> {
     return this.below(() => code(inputs));
   }
 
-  call({ definition, args, inplace }: ResolvedCall<Tensor>): Tensor | readonly Tensor[] {
-    if (inplace) return this.#inPlace({ definition, args });
-    return asResult(this.#run({ definition, args }), { definition, args });
-  }
-
-  #hasTangents({ definition, args }: Call): boolean {
+  #hasTangents({ definition, args }: LevelCall): boolean {
     return tensorsOf(entryOf(definition), args).some((tensor) => this.tangentOf(tensor));
   }
 
-  #run(call: Call): readonly Tensor[] {
+  protected override outOfPlace(call: LevelCall): readonly Tensor[] {
     const { definition, args } = call, { implementation, gradient } = definition;
-    const plain = () => listOf(callResolved(definition, args));
+    const plain = () => asList(callResolved(definition, args));
     if (gradient.kind === "none" || !this.#hasTangents(call)) return this.below(plain);
     if (implementation.kind === "composite" && gradient.kind === "composite") {
-      return this.run(() => listOf(implementation.compose(ops, args)));
+      return this.run(() => asList(implementation.compose(ops, args)));
     }
     return this.below(() => {
       const results = plain();
@@ -149,13 +129,13 @@ export class ForwardMode implements DispatchMode<Tensor> {
   }
 
   /** Makes a call out of place and writes its result and its tangent into the target. */
-  #inPlace({ definition, args }: Call): Tensor {
+  protected override inPlace({ definition, args }: LevelCall): Tensor {
     const [target] = tensorsOf(entryOf(definition), args);
     if (!target) throw new InternalError(`Expected a tensor to write by ${definition.name}_`);
     if (!this.#hasTangents({ definition, args })) {
       return this.below(() => callResolvedInplace(definition, args));
     }
-    const [result] = this.#run({ definition, args });
+    const [result] = this.outOfPlace({ definition, args });
     if (!result) throw new InternalError(`Expected a result of ${definition.name} but found none`);
     if (definition.inplace === "layout") {
       const tangent = this.tangentOf(result);
@@ -211,8 +191,4 @@ function laidOutAs(tangent: Tensor, { shape, strides, layout }: Tensor): Tensor 
   // Out of place, because outer levels may take gradients
   const zeros = ops.newZeros(tangent, [extent]);
   return ops.asStrided(ops.asStridedScatter(zeros, tangent, shape, strides, 0), shape, strides, 0);
-}
-
-function listOf(results: Tensor | readonly Tensor[]): readonly Tensor[] {
-  return isTensor(results) ? [results] : results;
 }

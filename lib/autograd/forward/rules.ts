@@ -10,7 +10,7 @@ import type { OpDefinition } from "../../ops/definition.ts";
 import type { OpName } from "../../ops/generated.ts";
 import { ELEMENTWISE_COMPOSITIONS } from "../../ops/elementwise_compositions.ts";
 import { OPS } from "../../ops/table.ts";
-import { callResolved, ops } from "../../tensor/eager.ts";
+import { asList, callResolved, ops } from "../../tensor/eager.ts";
 import { ambient, enableGrad } from "../../tensor/modes.ts";
 import { entryOf, mapTensors, type TensorArgs, tensorsOf } from "../../tensor/plan.ts";
 import { isTensor, recordsGrad, type Tensor } from "../../tensor/tensor.ts";
@@ -111,8 +111,7 @@ function withTangents({ definition, args, tangentOf }: ForwardCall, params: read
       ? tangentIn(value)
       : 0;
   }
-  const found = callResolved(definition, given);
-  return isTensor(found) ? [found] : found;
+  return asList(callResolved(definition, given));
 }
 
 function added(terms: readonly Tangents[]): Tangents {

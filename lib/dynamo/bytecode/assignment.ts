@@ -7,7 +7,7 @@ import { wordsFor } from "./engine_words.ts";
 import type * as ast from "acorn";
 import type { BinaryOperator, KeyOperand, Register } from "./instruction.ts";
 import type { FunctionContext } from "./context.ts";
-import { keyOf, operand, privateIndex, superBase } from "./operands.ts";
+import { deliver, keyOf, operand, privateIndex, superBase } from "./operands.ts";
 import { literalKey } from "./literals.ts";
 import type { AstNode } from "./syntax.ts";
 import type { Variable } from "./scope.ts";
@@ -128,7 +128,7 @@ export function assignmentExpression(
     const target = reference(ctx, node.left, [node.right]);
     const value = ctx.expression(node.right, target.direct ?? dst);
     if (target.direct === undefined) target.write(value);
-    return into(ctx, value, node, dst);
+    return deliver(ctx, value, node, dst);
   }
   if (node.operator === "&&=" || node.operator === "||=" || node.operator === "??=") {
     return logicalAssignment(ctx, node, dst);
@@ -143,7 +143,7 @@ export function assignmentExpression(
   const operator = COMPOUND[node.operator];
   ctx.builder.emit({ op: "binary", dst: result, operator, left, right }, node);
   if (target.direct === undefined) target.write(result);
-  return into(ctx, result, node, dst);
+  return deliver(ctx, result, node, dst);
 }
 
 function operandCopy(ctx: FunctionContext, src: Register, node: ast.Node): Register {
@@ -170,12 +170,6 @@ const COMPOUND: Readonly<
   "^=": "^",
 };
 
-function into(ctx: FunctionContext, src: Register, node: ast.Node, dst?: Register): Register {
-  if (dst === undefined) return src;
-  ctx.move(dst, src, node);
-  return dst;
-}
-
 function logicalAssignment(ctx: FunctionContext, node: ast.AssignmentExpression, dst?: Register): Register {
   const b = ctx.builder;
   const target = reference(ctx, node.left, [node.right]);
@@ -187,7 +181,7 @@ function logicalAssignment(ctx: FunctionContext, node: ast.AssignmentExpression,
   ctx.expression(node.right, r);
   target.write(r);
   b.place(end);
-  return into(ctx, r, node, dst);
+  return deliver(ctx, r, node, dst);
 }
 
 /** `x++` and the like. As a statement it is `++x`: the old value is not needed. */
@@ -204,7 +198,7 @@ export function updateExpression(
   const next = target.direct ?? b.temp();
   b.emit({ op: "increment", dst: next, src: old, by: node.operator === "++" ? 1 : -1 }, node);
   if (target.direct === undefined) target.write(next);
-  return into(ctx, node.prefix || resultUnused ? next : old, node, dst);
+  return deliver(ctx, node.prefix || resultUnused ? next : old, node, dst);
 }
 
 /** How a pattern binds values to its targets. */
@@ -231,7 +225,7 @@ export function bindPattern(
     case "ArrayPattern":
       return arrayPattern(ctx, pattern, value, binding);
     case "AssignmentPattern":
-      return element(ctx, pattern, mode)((dst) => into(ctx, value, pattern, dst));
+      return element(ctx, pattern, mode)((dst) => deliver(ctx, value, pattern, dst));
     case "RestElement":
       return bindPattern(ctx, pattern.argument, value, { mode });
     default:

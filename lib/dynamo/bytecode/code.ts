@@ -119,7 +119,6 @@ export interface CodeHeader {
   /** Frame inputs the prologue reads. */
   readonly usesThis: boolean;
   readonly usesArguments: boolean;
-  readonly usesNewTarget: boolean;
   readonly usesSuper: boolean;
   readonly free: readonly FreeVariable[];
   /** Span of the whole function in the module's text. */

@@ -206,7 +206,6 @@ function headerOf(unit: Unit, module: ParsedModule): CodeHeader {
     hasRest: params.some((p) => p.type === "RestElement"),
     usesThis: unit.pseudo.has("this"),
     usesArguments: unit.pseudo.has("arguments"),
-    usesNewTarget: unit.pseudo.has("new.target"),
     usesSuper: unit.pseudo.has("super"),
     free: freeVariables(unit, module).map((v) => describeFree(v, unit)),
     span: { start: unit.node.start, end: unit.node.end },

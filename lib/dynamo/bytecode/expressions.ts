@@ -13,7 +13,7 @@ import type { FunctionContext } from "./context.ts";
 import { assignmentExpression, updateExpression } from "./assignment.ts";
 import { arrayLiteral, closureOf, objectLiteral, taggedTemplate, templateLiteral } from "./literals.ts";
 import { classExpression } from "./classes.ts";
-import { argumentList, keyOf, operand, privateIndex, superBase } from "./operands.ts";
+import { argumentList, deliver, keyOf, operand, privateIndex, superBase } from "./operands.ts";
 
 /** Emits the expression; the result is in `dst` if that is given, else in the register returned. */
 export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Register): Register {
@@ -165,12 +165,6 @@ function jumpOn(
   }
   const test = ctx.expression(node);
   b.emit({ op: "jumpIf", condition: jump.when ? "truthy" : "falsy", test, target: jump.target.id }, node);
-}
-
-function deliver(ctx: FunctionContext, src: Register, node: ast.Expression, dst?: Register): Register {
-  if (dst === undefined) return src;
-  ctx.move(dst, src, node);
-  return dst;
 }
 
 function literal(ctx: FunctionContext, node: ast.Literal, dst?: Register): Register {

@@ -20,6 +20,17 @@ export function freeVariables(unit: Unit, module: ParsedModule): readonly Variab
   return list;
 }
 
+/** The free variable at an index, among all. Throws RangeError. */
+export function freeVariableAt(
+  unit: Unit,
+  module: ParsedModule,
+  index: number,
+): { readonly all: readonly Variable[]; readonly variable: Variable } {
+  const all = freeVariables(unit, module), variable = all[index];
+  if (variable) return { all, variable };
+  throw new RangeError(`Expected an index of a free variable below ${all.length} but found ${index}`);
+}
+
 /** Describes a free variable of `unit`. */
 export function describeFree(variable: Variable, unit: Unit): FreeVariable {
   const lexical = variable.kind === "let" || variable.kind === "const" || variable.kind === "class" ||

@@ -154,3 +154,10 @@ export function superBase(ctx: FunctionContext, node: ast.Node): { home: Registe
   const receiver = ctx.read(self, node);
   return { home: ctx.read(home, node), receiver };
 }
+
+/** Moves a value to the register that is wanted, if one is. */
+export function deliver(ctx: FunctionContext, src: Register, node: ast.Node, dst?: Register): Register {
+  if (dst === undefined) return src;
+  ctx.move(dst, src, node);
+  return dst;
+}

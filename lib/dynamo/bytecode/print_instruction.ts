@@ -64,9 +64,7 @@ export function wrap(e: ExpressionText): string {
 export function instructionExpression(code: CodeObject, i: Instruction, names: Names): ExpressionText | null {
   const r = (register: Register): string => wrap(names.operand(register));
   const item = (register: Register): string => names.operand(register).text;
-  const keyValue = (
-    key: KeyOperand,
-  ): string => (key.kind === "name" ? constantText(key.name) : item(key.register));
+  const keyValue = (key: KeyOperand): string => keyValueText(key, names);
   const args = (list: readonly Argument[], { inArray } = { inArray: false }): string =>
     list.map((a) => {
       if (!a.spread) return item(a.register);
@@ -231,9 +229,7 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
 export function instructionStatements(code: CodeObject, i: Instruction, names: Names): readonly string[] {
   const item = (register: Register): string => names.operand(register).text;
   const t = (register: Register): string => names.target(register);
-  const keyValue = (
-    key: KeyOperand,
-  ): string => (key.kind === "name" ? constantText(key.name) : item(key.register));
+  const keyValue = (key: KeyOperand): string => keyValueText(key, names);
   switch (i.op) {
     case "checkTdz":
       return [`if (${wrap(names.operand(i.src))} === $rt.tdz) $rt.uninitialized(${constantText(i.name)});`];
@@ -279,13 +275,7 @@ export function instructionStatements(code: CodeObject, i: Instruction, names: N
       return [`$rt.appendAll(${item(i.array)}, ${value}, ${constantText(e.words)});`];
     }
     case "define": {
-      const m = i.member;
-      if (m.kind === "spread") return [`$rt.copy(${item(i.object)}, ${item(m.register)});`];
-      if (m.kind === "proto") return [`$rt.proto(${item(i.object)}, ${item(m.register)});`];
-      if (m.kind === "value") {
-        return [`$rt.define(${item(i.object)}, ${keyValue(m.key)}, ${item(m.register)});`];
-      }
-      return [`$rt.accessor(${item(i.object)}, "${m.kind}", ${keyValue(m.key)}, ${item(m.register)});`];
+      return [`${definedText(item(i.object), i.member, names)};`];
     }
     case "checkObjectCoercible":
       return [`$rt.checkCoercible(${item(i.src)}, ${constantText(i.words)});`];
@@ -369,6 +359,10 @@ function wrapObject(e: ExpressionText): string {
   return /^[\d.]/.test(e.text) || !e.bare || e.text.startsWith("{") ? `(${e.text})` : e.text;
 }
 
+function keyValueText(key: KeyOperand, names: Names): string {
+  return key.kind === "name" ? constantText(key.name) : names.operand(key.register).text;
+}
+
 /** The name of a property that a pattern reads, for messages: the first one has no computed key. */
 function keyText(key: KeyOperand): string {
   return constantText(key.kind === "name" ? key.name : "");
@@ -402,13 +396,20 @@ function objectText(
   let text = `{ ${plain.map((m) => memberEntry(m, names, keyValue)).join(", ")} }`;
   if (plain.length === 0) text = "{}";
   for (const m of accessor < 0 ? [] : members.slice(accessor)) {
-    const value = names.operand(m.register).text;
-    if (m.kind === "spread") text = `$rt.copy(${text}, ${value})`;
-    else if (m.kind === "proto") text = `$rt.proto(${text}, ${value})`;
-    else if (m.kind === "value") text = `$rt.define(${text}, ${keyValue(m.key)}, ${value})`;
-    else text = `$rt.accessor(${text}, "${m.kind}", ${keyValue(m.key)}, ${value})`;
+    text = definedText(text, m, names);
   }
   return bare(text);
+}
+
+/** An object with a further member. */
+function definedText(object: string, m: ObjectMember, names: Names): string {
+  const value = names.operand(m.register).text;
+  if (m.kind === "spread") return `$rt.copy(${object}, ${value})`;
+  if (m.kind === "proto") return `$rt.proto(${object}, ${value})`;
+  const key = keyValueText(m.key, names);
+  return m.kind === "value"
+    ? `$rt.define(${object}, ${key}, ${value})`
+    : `$rt.accessor(${object}, "${m.kind}", ${key}, ${value})`;
 }
 
 /** Expressions that look like variable names. */

@@ -11,7 +11,7 @@
 import { logs } from "../../base/logs.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import { compileFunction } from "../bytecode/compile.ts";
-import { freeVariables } from "../bytecode/free.ts";
+import { freeVariableAt, freeVariables } from "../bytecode/free.ts";
 import type { ParsedModule } from "../bytecode/parse.ts";
 import type { Unit, Variable } from "../bytecode/scope.ts";
 import { accessText, entryText } from "./access_text.ts";
@@ -102,11 +102,7 @@ export class Bindings {
   ) {}
 
   of(unit: Unit, index: number): FreeBinding {
-    const all = freeVariables(unit, this.at.module);
-    const variable = all[index];
-    if (!variable) {
-      throw new RangeError(`Expected an index of a free variable below ${all.length} but found ${index}`);
-    }
+    const { all, variable } = freeVariableAt(unit, this.at.module, index);
     return this.among(all, variable);
   }
 

@@ -3,7 +3,7 @@
  *
  * Bindings are created on demand. Invariant: a variable that nothing assigns is a value as soon as it is initialised.
  */
-import { freeVariables } from "../bytecode/free.ts";
+import { freeVariableAt } from "../bytecode/free.ts";
 import type { Unit, Variable } from "../bytecode/scope.ts";
 import { bindingFrom } from "./cells.ts";
 import { type FindModule, importOrigin, type Origin } from "./imports.ts";
@@ -18,12 +18,7 @@ export class HandedBindings {
   constructor(private readonly from: RewrittenFunction, private readonly find: FindModule) {}
 
   of(unit: Unit, index: number): FreeBinding {
-    const all = freeVariables(unit, this.from.module);
-    const variable = all[index];
-    if (!variable) {
-      throw new RangeError(`Expected an index of a free variable below ${all.length} but found ${index}`);
-    }
-    return this.ofName(variable);
+    return this.ofName(freeVariableAt(unit, this.from.module, index).variable);
   }
 
   ofName(variable: Variable): FreeBinding {

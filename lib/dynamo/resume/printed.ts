@@ -147,7 +147,6 @@ function oneStep(code: CodeObject, parts: StepParts): CodeObject {
     hasRest: false,
     usesThis: false,
     usesArguments: false,
-    usesNewTarget: false,
     registers: Array.from(
       { length: parts.registers },
       (_, i) => code.registers[i] ?? { name: null, cell: false },

@@ -14,7 +14,8 @@ import {
   type TensorMeta,
 } from "../../graph/meta.ts";
 import type { Lowered, Operand } from "../../loops/body.ts";
-import { viewOp } from "../definition.ts";
+import { type TensorLike, viewOp } from "../definition.ts";
+import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { elements, sumTo, t } from "../pointwise.ts";
 import {
@@ -31,6 +32,16 @@ import {
   unravel,
   withSize,
 } from "../shapes.ts";
+
+/** The gradient of views of all elements, in order. */
+const RESHAPED = {
+  saves: [],
+  single: <T extends TensorLike>(
+    o: OpApi<T>,
+    grad: T,
+    { args: { self } }: { readonly args: { readonly self: T } },
+  ) => ({ self: o.reshape(grad, self.shape) }),
+} as const;
 
 /** Elements of a view, read from `self` at the index that `at` gives. */
 export function readAt(
@@ -97,10 +108,7 @@ const view = viewOp({
   },
   lower: ({ self }, [out]) => readAt(self, out, reshaped(self.shape, out?.shape ?? [])),
   writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
-  gradient: {
-    saves: [],
-    single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
-  },
+  gradient: RESHAPED,
   exposure: { free: false },
   samples: [{ args: [t(3, 4), [2, -1]] }, { args: [t(0, 3), [3, 0]] }, { args: [t(), [1, 1]] }],
   errors: [
@@ -121,10 +129,7 @@ const reshape = viewOp({
   copies: ({ self, shape }) => viewStrides(self, inferSizes(shape, elementCount(self))) === null,
   lower: ({ self }, [out]) => readAt(self, out, reshaped(self.shape, out?.shape ?? [])),
   writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
-  gradient: {
-    saves: [],
-    single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
-  },
+  gradient: RESHAPED,
   samples: [{ args: [t(3, 4), [2, -1]] }, { args: [{ tensor: [3, 4], transposed: true }, [12]] }],
   errors: [{ args: [t(3, 4), [5, -1]], message: "12 elements" }],
 });
@@ -205,10 +210,7 @@ const squeeze = viewOp({
     });
   },
   writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
-  gradient: {
-    saves: [],
-    single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
-  },
+  gradient: RESHAPED,
   samples: [{ args: [t(1, 3, 1)] }, { args: [t(1, 3, 1), 0] }, { args: [t(2, 3), 1] }],
 });
 
@@ -225,10 +227,7 @@ const unsqueeze = viewOp({
   lower: ({ self, dim }, [out]) =>
     readAt(self, out, (index) => index.toSpliced(normalizeDim(dim, self.shape.length + 1), 1)),
   writeBack: (o, { self }, { value }) => o.reshape(value, self.shape),
-  gradient: {
-    saves: [],
-    single: (o, grad, { args: { self } }) => ({ self: o.reshape(grad, self.shape) }),
-  },
+  gradient: RESHAPED,
   samples: [{ args: [t(2, 3), 0] }, { args: [t(2, 3), -1] }, { args: [t(), 0] }],
   errors: [{ args: [t(2, 3), 3], message: "Expected dim in [-3, 2]" }],
 });

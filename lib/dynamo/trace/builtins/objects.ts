@@ -67,6 +67,13 @@ function coerced(value: Value | undefined, what: string): ObjectValue {
   return breakGraph("builtin", `${what} of a primitive`);
 }
 
+/** An argument that must be an object or null. */
+function prototypeIn(value: Value | undefined): ObjectValue | null {
+  if (value?.kind === "object") return value;
+  if (value?.kind === "constant" && value.value === null) return null;
+  return breakGraph("throws", "a prototype that is not an object");
+}
+
 /** A key that is already a primitive. */
 function keyOf(m: Interpreter, value: Value | undefined): Key {
   let key: Key | null = null;
@@ -179,18 +186,14 @@ const OBJECT: Readonly<Record<string, Model>> = {
       return breakGraph("throws", "Cyclic prototype");
     }
     if (target.real === Object.prototype) return breakGraph("throws", "the prototype of Object.prototype");
-    if (prototype?.kind === "object") target.prototype = prototype;
-    else if (prototype?.kind === "constant" && prototype.value === null) target.prototype = null;
-    else return breakGraph("throws", "a prototype that is not an object");
+    target.prototype = prototypeIn(prototype);
     target.prototypeChanged = true;
     return target;
   },
   create: (m, [prototype, properties], request) => {
     if (prototype?.kind === "tensor") return breakGraph("opaqueObject", "a tensor as a prototype");
     const made = newObject(m);
-    if (prototype?.kind === "object") made.prototype = prototype;
-    else if (prototype?.kind === "constant" && prototype.value === null) made.prototype = null;
-    else return breakGraph("throws", "a prototype that is not an object");
+    made.prototype = prototypeIn(prototype);
     if (!properties || (properties.kind === "constant" && properties.value === undefined)) return made;
     const from = coerced(properties, "Object.create");
     return later(m, request, (then) => defineProperties(m, made, from, () => then(made)));
