@@ -61,7 +61,7 @@ export function numberOf(target: string, args: readonly unknown[], elements: Ele
     case "number.size":
       return first;
     case "number.apply":
-      return apply(String(first), rest);
+      return applyOperator(String(first), rest);
     case "number.tensor":
       return elements.scalar(Number(first));
     case "number.check": {
@@ -104,7 +104,7 @@ for (const name of Object.getOwnPropertyNames(Math)) {
 }
 
 /** Applies an operator, or a function of Math by its name, to primitives. */
-function apply(operator: string, operands: readonly unknown[]): unknown {
+export function applyOperator(operator: string, operands: readonly unknown[]): unknown {
   const key = `${operands.length}${operator}`;
   let operation = functions.get(operator) ?? operators.get(key);
   if (!operation) {

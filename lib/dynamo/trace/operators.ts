@@ -4,9 +4,10 @@
  */
 import { types } from "node:util";
 import { invariant } from "../../base/errors.ts";
+import { applyOperator } from "../../graph/numbers.ts";
 import type { BinaryOperator, JumpCondition, UnaryOperator } from "../bytecode/instruction.ts";
 import { breakGraph, callBuiltin } from "../break_reasons.ts";
-import { callIn, HOST_OPERATORS, isHostBinary } from "../variables/host_number.ts";
+import { callIn, isHostBinary } from "../variables/host_number.ts";
 import { numberOfTruth } from "../variables/choices.ts";
 import { binaryNumbers, truthOfNumber, unaryNumber } from "../variables/numbers.ts";
 import { sameNumber } from "../variables/same_values.ts";
@@ -167,13 +168,6 @@ function itemArithmetic(m: Interpreter, operator: string, a: PrimitiveValue, b: 
   return operate(m.output, operator, [a, b]);
 }
 
-/** Operators on values of any type, with the language's semantics. */
-const OPERATIONS: ReadonlyMap<string, unknown> = new Map(
-  [...HOST_OPERATORS, "==", "!="].map((
-    operator,
-  ) => [operator, new Function("a", "b", `return a ${operator} b`)]),
-);
-
 /** Applies the operator itself to known primitives. */
 function compute(
   operator: Exclude<BinaryOperator, "in" | "instanceof">,
@@ -185,9 +179,7 @@ function compute(
 
 /** The same; throws what the language throws. It runs no code of the program. */
 export function computeBinary(operator: BinaryOperator, a: Primitive, b: Primitive): Primitive {
-  const operation = OPERATIONS.get(operator);
-  invariant(typeof operation === "function", `Expected the operator ${operator}`);
-  return primitive(Reflect.apply(operation, undefined, [a, b])).value;
+  return primitive(applyOperator(operator, [a, b])).value;
 }
 
 /** ===; objects are identical if their values are. */

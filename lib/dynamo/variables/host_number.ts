@@ -137,77 +137,35 @@ export function isHostMath(name: string): name is HostMath {
   return HOST_MATH.has(name);
 }
 
-const BINARY = {
-  "+": true,
-  "-": true,
-  "*": true,
-  "/": true,
-  "%": true,
-  "**": true,
-  "&": true,
-  "|": true,
-  "^": true,
-  "<<": true,
-  ">>": true,
-  ">>>": true,
-  "<": true,
-  "<=": true,
-  ">": true,
-  ">=": true,
-  "===": true,
-  "!==": true,
-} as const satisfies Record<HostBinary, true>;
+const BINARY: Readonly<Record<HostBinary, (a: number, b: number) => number | boolean>> = {
+  "+": (a, b) => a + b,
+  "-": (a, b) => a - b,
+  "*": (a, b) => a * b,
+  "/": (a, b) => a / b,
+  "%": (a, b) => a % b,
+  "**": (a, b) => a ** b,
+  "&": (a, b) => a & b,
+  "|": (a, b) => a | b,
+  "^": (a, b) => a ^ b,
+  "<<": (a, b) => a << b,
+  ">>": (a, b) => a >> b,
+  ">>>": (a, b) => a >>> b,
+  "<": (a, b) => a < b,
+  "<=": (a, b) => a <= b,
+  ">": (a, b) => a > b,
+  ">=": (a, b) => a >= b,
+  "===": (a, b) => a === b,
+  "!==": (a, b) => a !== b,
+};
 
-/** These operators. */
-export const HOST_OPERATORS: readonly string[] = Object.keys(BINARY);
-
-/** Returns whether a text is one. */
+/** Returns whether a text is one of these operators. */
 export function isHostBinary(text: string): text is HostBinary {
   return Object.hasOwn(BINARY, text);
 }
 
 /** The result of an operator on two numbers. */
 export function applyBinary(operator: HostBinary, a: number, b: number): number | boolean {
-  switch (operator) {
-    case "+":
-      return a + b;
-    case "-":
-      return a - b;
-    case "*":
-      return a * b;
-    case "/":
-      return a / b;
-    case "%":
-      return a % b;
-    case "**":
-      return a ** b;
-    case "&":
-      return a & b;
-    case "|":
-      return a | b;
-    case "^":
-      return a ^ b;
-    case "<<":
-      return a << b;
-    case ">>":
-      return a >> b;
-    case ">>>":
-      return a >>> b;
-    case "<":
-      return a < b;
-    case "<=":
-      return a <= b;
-    case ">":
-      return a > b;
-    case ">=":
-      return a >= b;
-    case "===":
-      return a === b;
-    case "!==":
-      return a !== b;
-    default:
-      return operator satisfies never;
-  }
+  return BINARY[operator](a, b);
 }
 
 /** The JavaScript text of an expression; `leaf` prints its leaves. */
