@@ -127,3 +127,20 @@ Deno.test({
     checkLater(["reshaped and turned", "scores"], "cpu");
   },
 });
+
+Deno.test("norms of matrices without elements, and their condition numbers, are 0 as in PyTorch", () => {
+  const { cond, matrixNorm } = dyn.linalg;
+  for (
+    const [shape, orders] of [[[0, 3], [1, -1, 2]], [[3, 0], [-Infinity, 1, 2]], [[0, 0], [
+      Infinity,
+    ]]] as const
+  ) {
+    for (const order of [...orders, Infinity, "nuc", "fro"] as const) {
+      assertEquals(matrixNorm(zeros([2, ...shape]), order).tolist(), [0, 0], `order ${order} of [${shape}]`);
+    }
+  }
+  for (const order of [null, 1, -1, 2, -2, -Infinity, "nuc", "fro"] as const) {
+    assertEquals(cond(zeros([2, 0, 0]), order).tolist(), [0, 0], `order ${order}`);
+  }
+  assertEquals(seen(() => matrixNorm(zeros([0, 3]), -2)).slice(0, 23), "DynError: Expected amin");
+});

@@ -201,6 +201,7 @@ const cond = composeWideOp({
     return contiguousMeta(A.shape.slice(0, -2), A.dtype, A.device);
   },
   compose(o, { A, p }) {
+    if (A.shape.slice(-2).some((size) => isEqual(size, 0))) return o.sum(o.abs(A), [-2, -1]);
     if (p !== null && p !== 2 && p !== -2) return o.mul(o.matrixNorm(A, p), o.matrixNorm(o.inv(A), p));
     const values = o.svdvals(A), least = o.select(values, -1, -1), largest = o.select(values, -1, 0);
     return p === -2 ? o.div(least, largest) : o.div(largest, least);

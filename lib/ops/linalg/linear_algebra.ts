@@ -40,6 +40,11 @@ import {
 } from "../shapes.ts";
 import { composeWideOp, hostWideOp } from "../wide.ts";
 
+/** The maximum of numbers that are not negative along a dimension, which is kept: 0 of none. */
+function greatest<T extends TensorLike>(o: OpApi<T>, x: T, dim: number): T {
+  return isEqual(x.shape.at(dim) ?? 1, 0) ? o.sum(x, [dim], true) : o.amax(x, [dim], true);
+}
+
 /** The norm of matrices along two dimensions. */
 export function matrixNormOf<T extends TensorLike>(
   o: OpApi<T>,
@@ -63,7 +68,7 @@ export function matrixNormOf<T extends TensorLike>(
   }
   const [inner, outer] = Math.abs(order) === 1 ? [row, column] : [column, row];
   const sums = o.sum(o.abs(x), [inner], true);
-  const extreme = order > 0 ? o.amax(sums, [outer], true) : o.amin(sums, [outer], true);
+  const extreme = order < 0 ? o.amin(sums, [outer], true) : greatest(o, sums, outer);
   return keepdim ? extreme : o.reshape(extreme, reducedShape(x.shape, dims, false));
 }
 

@@ -4,6 +4,7 @@
  * order.
  */
 import { isComplex } from "../../base/dtype.ts";
+import { isEqual } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, hostOp, type HostTensor, type TensorLike } from "../definition.ts";
 import { adjoint } from "../factors/adjoint.ts";
@@ -270,7 +271,9 @@ const svdvals = composeOp({
  */
 export function spectralNorm<T extends TensorLike>(o: OpApi<T>, x: T, ord: 2 | -2 | "nuc"): T {
   const values = o.svdvals(x);
-  if (ord === "nuc") return o.sum(values, -1);
+  // The greatest of no values is 0
+  const isSum = ord === "nuc" || (ord === 2 && isEqual(values.shape.at(-1) ?? 1, 0));
+  if (isSum) return o.sum(values, -1);
   return ord === 2 ? o.amax(values, [-1]) : o.amin(values, [-1]);
 }
 

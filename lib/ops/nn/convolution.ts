@@ -78,7 +78,15 @@ function convolvedMeta(input: TensorMeta, weight: TensorMeta, g: Geometry): Tens
       dilation: g.dilation[d] ?? 1,
     })
   );
+  checkPositions(input, spatial.length);
   return contiguousMeta([batch ?? 1, features ?? 1, ...out], input.dtype, input.device);
+}
+
+/** Throws DynError if one of the last dimensions, those of positions, is empty. */
+export function checkPositions({ shape }: TensorLike, rank: number): void {
+  if (shape.slice(-rank).some((size) => isEqual(size, 0))) {
+    throw new DynError(`Expected an input with positions but found ${shapeText(shape)}`);
+  }
 }
 
 const pair = (values: readonly number[]): readonly [number, number] => [values[0] ?? 0, values[1] ?? 0];
@@ -307,6 +315,11 @@ function convOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
       {
         args: [t(2, ...new Array<number>(rank + 1).fill(3)), t(2, 3, ...new Array<number>(rank).fill(0))],
         message: "a kernel with elements",
+      },
+      {
+        args: [t(1, 2, ...new Array<number>(rank).fill(0)), t(2, 2, ...new Array<number>(rank).fill(2))],
+        options: { padding: 1 },
+        message: "an input with positions",
       },
     ],
   });

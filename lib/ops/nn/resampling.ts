@@ -16,6 +16,7 @@ import { t } from "../pointwise.ts";
 import { knownSize, shapeText, sliceLength, spread } from "../shapes.ts";
 import { GENERAL_POWERS } from "../elementwise/known_power.ts";
 import { composeWideOp } from "../wide.ts";
+import { checkPositions } from "./convolution.ts";
 
 const MODES = ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] as const;
 
@@ -47,6 +48,7 @@ function resizing({ self, size, scaleFactor, recomputeScaleFactor }: ResizeArgs)
   if (spatial.length < 1 || spatial.length > 3) {
     throw new DynError(`Expected 1 to 3 spatial dimensions but found shape ${shapeText(self.shape)}`);
   }
+  checkPositions(self, spatial.length);
   if ((size === null) === (scaleFactor === null)) {
     throw new DynError(`Expected either size or scaleFactor but found ${size === null ? "neither" : "both"}`);
   }
@@ -224,7 +226,10 @@ const interpolate = composeWideOp({
     { args: [t(1, 2, 7, 6), [3, 4]], options: { mode: "bilinear", antialias: true } },
     { args: [t(1, 2, 7, 6), [3, 8]], options: { mode: "bicubic", antialias: true } },
   ],
-  errors: [{ args: [t(2, 3, 4)], message: "either size or scaleFactor" }],
+  errors: [
+    { args: [t(2, 3, 4)], message: "either size or scaleFactor" },
+    { args: [t(2, 3, 0), 2], message: "an input with positions" },
+  ],
 });
 
 /** upsampleNearest and upsampleBilinear: old names. */
@@ -288,6 +293,7 @@ const im2col = composeWideOp({
     if (self.shape.length !== 3 && self.shape.length !== 4) {
       throw new DynError(`Expected an input of 3 or 4 dimensions but found ${shapeText(self.shape)}`);
     }
+    checkPositions(self, 2);
     const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
     const [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
     if (kh < 1 || kw < 1) throw new DynError(`Expected a kernel with elements but found [${kh}, ${kw}]`);

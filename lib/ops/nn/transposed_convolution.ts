@@ -6,7 +6,7 @@ import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mul, sub } from "../../sym/expr.ts";
 import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
-import { checkBias, type Geometry, raise, settle } from "./convolution.ts";
+import { checkBias, checkPositions, type Geometry, raise, settle } from "./convolution.ts";
 import { composeOp, type Sample, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
@@ -141,9 +141,7 @@ function transposedSizes(
   rank: number,
 ): Dim[] {
   const extra = spread(args.outputPadding, rank, "outputPadding");
-  if (args.input.shape.slice(-rank).some((size) => isEqual(size, 0))) {
-    throw new DynError(`Expected an input with positions but found ${shapeText(args.input.shape)}`);
-  }
+  checkPositions(args.input, rank);
   return args.input.shape.slice(-rank).map((size, d) => {
     const stride = g.stride[d] ?? 1, dilation = g.dilation[d] ?? 1, more = extra[d] ?? 0;
     if (more < 0 || more >= Math.max(stride, dilation)) {
