@@ -10,6 +10,7 @@ import type { Param, ParamKind } from "../lib/ops/params.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import {
+  autograd,
   compile,
   compiler,
   config,
@@ -419,4 +420,36 @@ Deno.test("an element that is a boolean is a boolean of ops in a graph, where th
       }
     }
   });
+});
+
+Deno.test("a power has the same bits after other exponents, in eager and in compiled calls", () => {
+  const elements = [123.456, -1.3, 10, 2, 0.1], others = [7, 6, 2.25, 0.3, 11, -4, 9, 1.7, 8, 0.7];
+  const programs: Readonly<Record<string, (x: Tensor, n: number) => Tensor>> = {
+    "a power": (x, n) => x.pow(n),
+    "a power of float64": (x, n) => x.floatPower(n),
+    "a gradient": (x, n) => {
+      const leaf = x.double().clone().requiresGrad_();
+      return autograd.grad([leaf.pow(n).sum()], [leaf])[0] ?? leaf;
+    },
+  };
+  for (const dtype of ["float32", "uint8"] as const) {
+    const x = tensor(elements).abs().to(dtype), longer = x.repeat(2);
+    for (const [name, program] of Object.entries(programs)) {
+      const f = compile(program, { backend: "aot_eager" }), exponents = [3, -1, 1.5];
+      const first = exponents.map((n) => outcome(() => program(x, n)));
+      for (const n of others) {
+        assertEquals(
+          outcome(() => f(longer, n)),
+          outcome(() => program(longer, n)),
+          `${name} ${n} of ${dtype}`,
+        );
+      }
+      for (const [at, n] of exponents.entries()) {
+        for (const run of [program, f]) {
+          const half = outcome(() => run(longer, n).narrow(0, 0, x.numel()));
+          assertEquals(half, first[at], `${name} ${n} of ${dtype}`);
+        }
+      }
+    }
+  }
 });

@@ -113,8 +113,15 @@ export class OpEntry {
   readonly plans: PlanCache<Plan> = new PlanCache<Plan>();
   /** Plans of compositions. */
   readonly composed: PlanCache<ComposedPlan> = new PlanCache<ComposedPlan>();
-  /** Parameters whose numbers may be loaded, and which of them may be next to integer tensors. */
-  readonly loadable: readonly { readonly param: string; readonly kind: Param["loadable"] }[];
+  /**
+   * Parameters whose numbers may be loaded, which of them may be next to integer tensors, and those with a computation
+   * of their own.
+   */
+  readonly loadable: readonly {
+    readonly param: string;
+    readonly kind: Param["loadable"];
+    readonly constants: readonly number[];
+  }[];
   /** Of views: the positions of results, by signature with offsets; null if the call copies. */
   readonly views = new Map<string, readonly ViewPlace[] | null>();
   /** Signatures whose arguments `infer` accepted, for compositions. */
@@ -125,7 +132,7 @@ export class OpEntry {
     this.takesInplace = takesInplace(definition);
     this.loadable = definition.checksNumbers ? [] : Object.entries(definition.params)
       .filter(([, { kind, loadable }]) => kind === "operand" || loadable)
-      .map(([param, { loadable }]) => ({ param, kind: loadable }));
+      .map(([param, { loadable, changes }]) => ({ param, kind: loadable, constants: changes?.not ?? [] }));
     this.slots = Object.entries(definition.params).map(([name, { kind }]) => ({
       name,
       kind,
@@ -243,10 +250,11 @@ function numbersToLoad(entry: OpEntry, args: TensorArgs): LoadedNumber[] {
     } else if (isFloat(dtype)) integers = false;
   }
   if (!dims) return [];
-  return entry.loadable.flatMap(({ param, kind }): LoadedNumber[] => {
+  return entry.loadable.flatMap(({ param, kind, constants }): LoadedNumber[] => {
     const value = args[param];
     // An integer cannot be -0
     if (typeof value !== "number" || !Number.isFinite(value) || Object.is(value, -0)) return [];
+    if (constants.includes(value)) return [];
     if (Number.isInteger(value)) {
       const least = kind === "natural" && integers ? 0 : low;
       if (kind === "nonzero" && integers && value === 0) return [];

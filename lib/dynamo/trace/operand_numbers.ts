@@ -46,12 +46,12 @@ export function operandNumber(
   value: NumberValue | ItemValue,
 ): GraphValue | "outside" | null {
   const [first] = call.args;
-  if (!changes || first?.kind !== "tensor" || !isFloat(first.meta.dtype)) return null;
+  if (!changes || first?.kind !== "tensor") return null;
   if (call.args.some((each) => each.kind === "tensor" && isComplex(each.meta.dtype))) return null;
   if (value.kind === "item" && graphNumber(m.output, value)?.type === "boolean") return "outside";
   if (!isWithin(m, call, changes, value)) return "outside";
-  const { shape, device } = first.meta;
-  if (shape.length === 0 || scalarMeta(device).dtype !== SCALAR_META.dtype) return null;
+  const { shape, device, dtype } = first.meta;
+  if (!isFloat(dtype) || shape.length === 0 || scalarMeta(device).dtype !== SCALAR_META.dtype) return null;
   return value.kind === "number"
     ? new GraphValue(m.output.scalarNode(value), SCALAR_META)
     : new GraphValue(scalarOf(m.output, value), SCALAR_META);
