@@ -163,4 +163,37 @@ export const brokenIdioms: Corpus = {
     const g = compile((x: Tensor) => [x.neg(), Object.defineProperties(fixed, { b: { value: 2 } })]);
     attempt(() => g(v(1)));
   },
+  "functions that leave keep their text, and strings that go on in the next line their value"(
+    { compile, see },
+  ) {
+    const text = (between: string) =>
+      `const join = (a) => "one \\
+two" + a;
+  ${between}
+  function Empty() {
+    }
+  return [x.add(1), join, Empty, { method: (b) => {
+          return join(b) + \`
+  \`;
+  } }];`;
+    for (const between of ["", "console.log('between');"]) {
+      const f = compile(new Function("x", text(between)) as (x: Tensor) => unknown[]);
+      for (let call = 0; call < 2; call++) {
+        const [y, join, Empty, { method }] = f(v(call)) as [
+          Tensor,
+          (a: number) => string,
+          object,
+          Record<string, unknown>,
+        ];
+        see(
+          y,
+          join(1),
+          `${join}`,
+          `${Empty}`,
+          `${method}`,
+          Reflect.apply(method as typeof join, null, [call]),
+        );
+      }
+    }
+  },
 };

@@ -175,9 +175,8 @@ export function render(list: readonly Statement[], indent: string = ""): string[
   for (const s of list) {
     switch (s.kind) {
       case "text":
-        // A line break inside a template literal of the user's is part of its value.
-        if (s.text.includes("`")) lines.push(indent + s.text);
-        else for (const line of s.text.split("\n")) lines.push(indent + line);
+        // The user's line breaks stay as they are: in literals they are part of a value, in functions of their text
+        lines.push(indent + s.text);
         break;
       case "break":
       case "continue":
