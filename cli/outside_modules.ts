@@ -7,13 +7,21 @@
  */
 import { fileURLToPath } from "node:url";
 import { absolute, mapped } from "./import_map.ts";
-import { placeOf, projectOf } from "./script_imports.ts";
+import { isDynCheckout, placeOf, projectOf } from "./script_imports.ts";
 
 /** Texts that may be specifiers, also of modules that are imported later; others are no names of the map, nor files. */
 const SPECIFIER = /(["'`])([^\s"'`]+)\1/g;
 
 /** Files of modules whose imports can be read. */
 const MODULE = /^file:.*\.[cm]?[jt]sx?$/;
+
+/** The folder of dyn itself, for whose names Deno was started with its settings. */
+const OWN = new URL("../", import.meta.url).href;
+
+/** Returns whether an address is in dyn itself, or leads into another checkout, in whose place this one runs. */
+const isOfDyn = (address: string): boolean =>
+  address.startsWith(OWN) ||
+  (address.endsWith("/mod.ts") && isDynCheckout(new URL("./", address).href));
 
 /**
  * Fetches what a module and those that it imports name, by the map of a folder's project. A script from elsewhere
@@ -25,7 +33,7 @@ export async function fetchOutsideModules(
   place: string = placeOf(url, folder),
 ): Promise<void> {
   const map = projectOf(folder)?.map;
-  if (map === undefined) return;
+  if (map === undefined || place.startsWith(OWN)) return;
   const targets = [map.imports, ...map.scopes.values()].flatMap((names) => [...names.values()]);
   if (!targets.some(isOutside)) return;
   const found = new Set<string>(), next = [place], seen = new Set(next);
@@ -34,7 +42,7 @@ export async function fetchOutsideModules(
       const target = mapped(specifier, module, map);
       if (isOutside(target) && target !== specifier) found.add(target);
       const address = absolute(target, module);
-      if (!MODULE.test(address) || seen.has(address)) continue;
+      if (!MODULE.test(address) || seen.has(address) || isOfDyn(address)) continue;
       seen.add(address);
       next.push(address);
     }
