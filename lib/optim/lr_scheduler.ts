@@ -214,7 +214,8 @@ type FactorArguments = Arguments<Factors, object, typeof LAMBDA>;
 abstract class FactorSchedule extends LRScheduler {
   readonly factors: readonly RateFactor[];
 
-  constructor(optimizer: Optimizer, given: FactorArguments) {
+  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
+  constructor(optimizer: Optimizer, ...given: FactorArguments) {
     super(optimizer);
     const { lrLambda } = argumentsOf<Factors, object>(new.target.name, LAMBDA, given);
     const groups = optimizer.paramGroups.length;
@@ -235,7 +236,7 @@ abstract class FactorSchedule extends LRScheduler {
 export class LambdaLR extends FactorSchedule {
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(optimizer: Optimizer, ...given: FactorArguments) {
-    super(optimizer, given);
+    super(optimizer, ...given);
     this.begin();
   }
 
@@ -247,11 +248,6 @@ export class LambdaLR extends FactorSchedule {
 
 /** lr·factor(1)·…·factor(t) with the user's function. */
 export class MultiplicativeLR extends FactorSchedule {
-  /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: FactorArguments) {
-    super(optimizer, given);
-  }
-
   /** The rate of a group after `epoch` steps, given its initial rate. */
   override rateAt(epoch: number, base: number, group: number): number {
     let rate = base;

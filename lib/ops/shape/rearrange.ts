@@ -21,7 +21,7 @@ import {
   sliceRange,
   withSize,
 } from "../shapes.ts";
-import { flattenedShape, viewStrides } from "./views.ts";
+import { flattenedShape, permuted, selected, viewStrides } from "./views.ts";
 
 const transpose = composeOp({
   name: "transpose",
@@ -46,15 +46,6 @@ const swapaxes = composeOp({
   samples: [{ args: [t(2, 3, 4), 0, -1] }, { args: [t(), 0, -1] }],
   errors: [{ args: [t(2, 3), 0, 2], message: "Expected dim in [-2, 1]" }],
 });
-
-function permuted(self: TensorMeta, order: readonly number[]): TensorMeta {
-  if (self.shape.length === 0) return self;
-  return {
-    ...self,
-    shape: order.map((d) => self.shape[d] ?? 1),
-    strides: order.map((d) => self.strides[d] ?? 1),
-  };
-}
 
 function exchanged(rank: number, dim0: number, dim1: number): number[] {
   const a = normalizeDim(dim0, rank), b = normalizeDim(dim1, rank), order: number[] = [];
@@ -445,12 +436,7 @@ const unbind = composeOp({
   resultList: true,
   infer({ self, dim }) {
     const at = ownDim(dim, self.shape);
-    return Array.from({ length: knownSize(self.shape[at] ?? 1) }, (_, i) => ({
-      ...self,
-      shape: self.shape.toSpliced(at, 1),
-      strides: self.strides.toSpliced(at, 1),
-      offset: add(self.offset, mul(i, self.strides[at] ?? 1)),
-    }));
+    return Array.from({ length: knownSize(self.shape[at] ?? 1) }, (_, i) => selected(self, at, i));
   },
   compose(o, { self, dim }) {
     const at = normalizeDim(dim, self.shape.length);

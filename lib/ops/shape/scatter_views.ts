@@ -270,15 +270,17 @@ function checkInside(
   );
 }
 
+/** Parameters of a view by sizes, strides and an offset. */
+export const STRIDED = {
+  size: required("sizes"),
+  stride: required("sizes"),
+  storageOffset: nullable("size"),
+} as const;
+
 const readStrided = lowerOp({
   name: "readStrided",
   doc: "The elements that asStrided shows of self, taken as row-major wherever its elements lie.",
-  params: {
-    self: required("tensor"),
-    size: required("sizes"),
-    stride: required("sizes"),
-    storageOffset: nullable("size"),
-  },
+  params: { self: required("tensor"), ...STRIDED },
   exposure: { method: false, free: false },
   infer({ self, ...view }) {
     checkInside(self, view);
@@ -302,13 +304,7 @@ const readStrided = lowerOp({
 const asStridedBackward = lowerOp({
   name: "asStridedBackward",
   doc: "Adds the elements of a strided view back into a row-major tensor of the shape it had.",
-  params: {
-    grad: required("tensor"),
-    inputSizes: required("sizes"),
-    size: required("sizes"),
-    stride: required("sizes"),
-    storageOffset: nullable("size"),
-  },
+  params: { grad: required("tensor"), inputSizes: required("sizes"), ...STRIDED },
   exposure: { method: false, free: false },
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),
   lower({ grad, inputSizes, stride, storageOffset }, [result]) {
@@ -325,13 +321,7 @@ const asStridedBackward = lowerOp({
   samples: [{ args: [t(2, 2), [6], [2, 2], [2, 1], 1] }],
 });
 
-const stridedParams = {
-  self: required("tensor"),
-  src: required("tensor"),
-  size: required("sizes"),
-  stride: required("sizes"),
-  storageOffset: nullable("size"),
-} as const;
+const stridedParams = { self: required("tensor"), src: required("tensor"), ...STRIDED } as const;
 
 const writeStrided = lowerOp({
   name: "writeStrided",

@@ -8,10 +8,11 @@ import { add, type Dim, mul, sub } from "../../sym/expr.ts";
 import { contiguousStrides, isNonOverlapping, SHARED_ELEMENTS } from "../../graph/meta.ts";
 import { isLess, specialize } from "../../sym/decide.ts";
 import { viewOp } from "../definition.ts";
-import { nullable, required } from "../params.ts";
+import { required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { normalizeDim, sliceLength, unravel, withSize } from "../shapes.ts";
 import { addressed, checkAddressing } from "./addressing.ts";
+import { STRIDED } from "./scatter_views.ts";
 import { readAt } from "./views.ts";
 
 /** The count of windows of an unfolding. */
@@ -78,12 +79,7 @@ const unfold = viewOp({
 const asStrided = viewOp({
   name: "asStrided",
   doc: "The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`.",
-  params: {
-    self: required("tensor"),
-    size: required("sizes"),
-    stride: required("sizes"),
-    storageOffset: nullable("size"),
-  },
+  params: { self: required("tensor"), ...STRIDED },
   inplace: "layout",
   infer({ self, size, stride, storageOffset }) {
     checkAddressing({ size, stride, storageOffset });

@@ -147,6 +147,26 @@ const contiguous = viewOp({
   samples: [{ args: [{ tensor: [3, 4], transposed: true }] }, { args: [t(3)] }],
 });
 
+/** A tensor with its dimensions in another order. */
+export function permuted(self: TensorMeta, order: readonly number[]): TensorMeta {
+  if (self.shape.length === 0) return self;
+  return {
+    ...self,
+    shape: order.map((d) => self.shape[d] ?? 1),
+    strides: order.map((d) => self.strides[d] ?? 1),
+  };
+}
+
+/** The part at an index of a dimension, without that dimension. */
+export function selected(self: TensorMeta, at: number, index: Dim): TensorMeta {
+  return {
+    ...self,
+    shape: self.shape.toSpliced(at, 1),
+    strides: self.strides.toSpliced(at, 1),
+    offset: add(self.offset, mul(index, self.strides[at] ?? 1)),
+  };
+}
+
 const permute = viewOp({
   name: "permute",
   doc: "The dimensions in another order, as `torch.permute`.",
@@ -155,12 +175,7 @@ const permute = viewOp({
     if (dims.length !== self.shape.length) {
       throw new DynError(`Expected ${self.shape.length} dims but found ${dims.length}`);
     }
-    const order = normalizeDims(dims, self.shape.length);
-    return {
-      ...self,
-      shape: order.map((d) => self.shape[d] ?? 1),
-      strides: order.map((d) => self.strides[d] ?? 1),
-    };
+    return permuted(self, normalizeDims(dims, self.shape.length));
   },
   lower({ self, dims }, [out]) {
     const inverse = inverseOrder(normalizeDims(dims, self.shape.length));
@@ -292,13 +307,7 @@ const select = viewOp({
   params: { self: required("tensor"), dim: required("int"), index: required("size") },
   infer({ self, dim, index }) {
     const at = ownDim(dim, self.shape);
-    const from = normalizeIndex(index, self.shape[at] ?? 1);
-    return {
-      ...self,
-      shape: self.shape.toSpliced(at, 1),
-      strides: self.strides.toSpliced(at, 1),
-      offset: add(self.offset, mul(from, self.strides[at] ?? 1)),
-    };
+    return selected(self, at, normalizeIndex(index, self.shape[at] ?? 1));
   },
   lower({ self, dim, index: wanted }, [out]) {
     const at = normalizeDim(dim, self.shape.length);
