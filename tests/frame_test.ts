@@ -2,7 +2,6 @@
  * Frame access: code, positions and variables of every kind of function.
  */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { Session } from "node:inspector";
 import "../preload.ts";
 import { counters } from "../lib/base/logs.ts";
 import { watchNextRun } from "../lib/dynamo/frame/bindings.ts";
@@ -12,6 +11,7 @@ import { Inspector } from "../lib/dynamo/frame/inspector.ts";
 import { watchCalls } from "../lib/dynamo/frame/next_call.ts";
 import { infoOf } from "../lib/dynamo/functions/functions.ts";
 import { StandIns } from "../lib/dynamo/trace/stand_ins.ts";
+import { messages } from "./support/inspector_messages.ts";
 import { type Outcome, runProgram } from "./support/process.ts";
 
 // Modules that are loaded from here on are rewritten; this one is not.
@@ -66,22 +66,6 @@ Deno.test("functions that each call makes from text need no debugger, and those 
   assert(typeof local === "function");
   assertEquals([captureFunction(local).kind, local(1)], ["unavailable", 1 + outside]);
 });
-
-/** Counts the messages to the inspector by which a run finds functions. */
-function messages(run: () => void): number {
-  const { post } = Session.prototype;
-  let count = 0;
-  Session.prototype.post = function (...given: readonly unknown[]): void {
-    count++;
-    Reflect.apply(post, this, given);
-  };
-  try {
-    run();
-  } finally {
-    Session.prototype.post = post;
-  }
-  return count;
-}
 
 Deno.test("a further closure of known code takes three messages, four with variables", () => {
   const doubled = () => (x: number) => x * 2, scaled = (by: number) => (x: number) => x * by + total;

@@ -4,6 +4,7 @@ import { watchNextRun } from "../lib/dynamo/frame/bindings.ts";
 import { captureFunction } from "../lib/dynamo/frame/capture.ts";
 import type { FreeBinding } from "../lib/dynamo/frame/info.ts";
 import { compile, compiler, counters, data, type Tensor, tensor } from "../mod.ts";
+import { messages } from "./support/inspector_messages.ts";
 import { runProgram } from "./support/process.ts";
 
 function binding(fn: object, name: string): FreeBinding {
@@ -235,6 +236,24 @@ Deno.test("a closure created anew for each call stays uncompiled, which is repor
     line,
     /step \(.*fresh_closures\.ts:9\) runs uncompiled: n, .*deno run --preload=jsr:@x\/dyn\/preload$/,
   );
+});
+
+Deno.test("calls of closures that cannot be compiled ask the inspector nothing, those of others do", () => {
+  const run = compile((x: Tensor, step: (x: Tensor) => Tensor): Tensor => step(x).mul(2), {
+    backend: "eager",
+  });
+  const given: number[] = [], x = tensor([1]);
+  const counting = (from: number) => {
+    let n = from;
+    return (x: Tensor): Tensor => x.add(n++);
+  };
+  const scaled = (by: number) => (x: Tensor): Tensor => x.mul(by);
+  for (let i = 0; i < 12; i++) given.push(Number(run(x, counting(i)).item()));
+  for (let i = 0; i < 4; i++) given.push(Number(run(x, scaled(i)).item()));
+  const [count, scale] = [counting(40), scaled(40)];
+  assertEquals(messages(() => given.push(Number(run(x, count).item()), Number(run(x, count).item()))), 0);
+  assertEquals(messages(() => given.push(Number(run(x, scale).item()))), 4);
+  assertEquals(given, [...Array.from({ length: 12 }, (_, i) => 2 + 2 * i), 0, 2, 4, 6, 82, 84, 80]);
 });
 
 Deno.test("a function compiled while its module still runs", async () => {

@@ -12,7 +12,7 @@ import type { CodeObject } from "../bytecode/code.ts";
 import { cellOfBox } from "../resume/cells.ts";
 import { cellOf } from "../resume/closure_printer.ts";
 import type { ModifiedParts } from "../codegen/modified.ts";
-import { codeOf, infoOf } from "../functions/functions.ts";
+import { codeOf, infoOf, isOfCode, looksLike } from "../functions/functions.ts";
 import { compileCheck } from "../guards/check.ts";
 import type { Guard } from "../guards/guard.ts";
 import { guardReader, sourceReads } from "../guards/guard_reader.ts";
@@ -24,13 +24,16 @@ import type { Entry, Unit } from "./unit.ts";
 /** The check of an entry. */
 export function checked(
   guards: readonly Guard[],
-  output: Pick<OutputGraph, "sourceNamed">,
+  output: Pick<OutputGraph, "sourceNamed"> & Partial<Pick<OutputGraph, "followed">>,
 ): Pick<Entry, "check" | "checkText" | "reader"> {
-  const sourceNamed = (name: string) => output.sourceNamed(name);
+  const sourceNamed = (name: string) => output.sourceNamed(name), { followed } = output;
+  // Where the trace has ended at the call, any function with the text may be called
+  const isCalled = (code: CodeObject) => followed !== undefined && !followed.has(code);
   const { check, text } = recording.phase("guards", () =>
     compileCheck(guards, {
       sourceNamed,
-      hasCode: (fn, code) => withRuntimeBuiltins(() => tracedCodeOf(fn) === code),
+      hasCode: (fn, code) =>
+        withRuntimeBuiltins(() => isTracedByCode(fn) && (isCalled(code) ? looksLike : isOfCode)(fn, code)),
       readCaptured,
       cellOfBox,
       cellOf,
@@ -43,7 +46,12 @@ export function checked(
  * code.
  */
 export function tracedCodeOf(fn: unknown): CodeObject | null {
-  return typeof fn === "function" && !knowledge.modelOf(fn) ? codeOf(fn) : null;
+  return isTracedByCode(fn) ? codeOf(fn) : null;
+}
+
+/** Returns whether calls of a function trace its code, rather than a model of it. */
+function isTracedByCode(fn: unknown): fn is (...args: never[]) => unknown {
+  return typeof fn === "function" && !knowledge.modelOf(fn);
 }
 
 /** The content of a captured variable of a function. */

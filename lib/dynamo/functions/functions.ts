@@ -11,6 +11,7 @@ import type { CodeObject } from "../bytecode/code.ts";
 import { UnsupportedSyntax } from "../bytecode/code.ts";
 import { captureAgain, captureFunction } from "../frame/capture.ts";
 import { InspectorUnavailable, isUntilTask } from "../frame/inspector.ts";
+import { loadedText } from "../frame/source_text.ts";
 import { ReplacedBuiltins, withOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Captured, CapturedClass, FreeBinding } from "../frame/info.ts";
 import { isNoting, noteCell, noteFunction, noteVariable, refuseToCache } from "../disk_cache/noted_reads.ts";
@@ -89,8 +90,8 @@ const known = ownWeakMap<object, CallableInfo>();
 /** Functions whose creators have registered their information. */
 const madeFunctions = ownWeakMap<object, FunctionInfo | ClassInfo>();
 
-/** Code whose instructions have been compiled. */
-const made = new WeakSet<CodeObject>();
+/** Code whose instructions have been compiled, with the text of its functions. */
+const made = new WeakMap<CodeObject, string>();
 
 /** Returns the information about a function or class. */
 export function infoOf(fn: object): CallableInfo {
@@ -178,6 +179,20 @@ function again(fn: object): FunctionInfo | null {
   return { kind: "function", code: captured.code, binding: captured.binding };
 }
 
+/** Returns whether a function is of that code; the inspector is not asked about functions of another text. */
+export function isOfCode(fn: object, code: CodeObject): boolean {
+  return (known.has(fn) || looksLike(fn, code)) && codeOf(fn) === code;
+}
+
+/**
+ * Returns whether a function has the text of some code: whoever only calls it needs not know more, which takes a
+ * hundredth of the time. Functions of generated code are compared by their code.
+ */
+export function looksLike(fn: object, code: CodeObject): boolean {
+  const text = madeFunctions.has(fn) ? undefined : made.get(code);
+  return text === undefined ? codeOf(fn) === code : loadedText(fn) === text;
+}
+
 /** Registers information about a function by its creator: generated code, for the functions that it creates. */
 export function registerMade(fn: object, info: FunctionInfo | ClassInfo): void {
   madeFunctions.set(fn, info);
@@ -241,7 +256,7 @@ function find(fn: object): CallableInfo {
         const { code, binding } = captured;
         // Instructions are compiled on first access; unsupported constructs are found here.
         void code.instructions;
-        made.add(code);
+        made.set(code, loadedText(fn));
         return { kind: "function", code, binding };
       }
       case "class":

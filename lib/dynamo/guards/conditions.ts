@@ -2,6 +2,7 @@
  * Prints facts as conditions of generated code. Invariant: earlier facts have checked that the values that a condition
  * reads exist.
  */
+import type { CodeObject } from "../bytecode/code.ts";
 import { invariant } from "../../base/errors.ts";
 import { sameList } from "../../base/lists.ts";
 import { type Dim, type Sym } from "../../sym/expr.ts";
@@ -19,7 +20,7 @@ export interface CheckContext {
   /** The source with this name, to which size guards refer. */
   sourceNamed(name: string): Source;
   /** Returns whether a value is a function of that code object. */
-  hasCode(fn: unknown, code: object): boolean;
+  hasCode(fn: unknown, code: CodeObject): boolean;
   readCaptured(fn: unknown, index: number): unknown;
   /** Identifies the variable of a box, or of a captured variable. */
   cellOfBox(box: Box): object;

@@ -395,6 +395,7 @@ export class Machine implements Interpreter {
   }
 
   push(frame: Frame): void {
+    this.output.followed.add(frame.code);
     const missing = missingInstructions(frame.code);
     if (missing !== null) breakGraph("syntax", missing);
     if (this.frames.length >= DEEPEST) breakGraph("depth", `${DEEPEST} nested calls`);
@@ -408,7 +409,9 @@ export class Machine implements Interpreter {
   }
 
   codeOf(callee: ObjectValue): BoundCode | null {
-    return codeOf(this.context, callee);
+    const found = codeOf(this.context, callee);
+    if (found) this.output.followed.add(found.code);
+    return found;
   }
 
   call(request: CallRequest): void {

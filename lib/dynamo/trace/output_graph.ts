@@ -2,6 +2,7 @@
  * The graph under construction, with the guards and inputs that belong to it. Invariant: every placeholder can be
  * computed from sources before anything of the program has run.
  */
+import type { CodeObject } from "../bytecode/code.ts";
 import { InternalError, invariant } from "../../base/errors.ts";
 import { userPlace } from "../../graph/place.ts";
 import { callInstead, type TracedUpdate } from "../../graph/captured_module.ts";
@@ -96,6 +97,8 @@ export class OutputGraph {
   readonly graph: Graph = new Graph();
   readonly inputs: GraphInput[] = [];
   readonly guards: Guard[] = [];
+  /** Code that the trace has read or run. */
+  readonly followed: Set<CodeObject> = new Set();
   readonly sizes: ShapeEnv = new ShapeEnv((symbols) => this.#noteSizes(symbols));
   readonly integers: Integers = new Integers(this.sizes);
   /** The line that created each symbol, then the first one that assumed something about it. */
