@@ -185,8 +185,8 @@ export function isOfCode(fn: object, code: CodeObject): boolean {
 }
 
 /**
- * Returns whether a function has the text of some code: whoever only calls it needs not know more, which takes a
- * hundredth of the time. Functions of generated code are compared by their code.
+ * Returns whether a function has the text of some code, which suffices for calling it, and takes a hundredth of the
+ * time. Functions of generated code are compared by their code.
  */
 export function looksLike(fn: object, code: CodeObject): boolean {
   const text = madeFunctions.has(fn) ? undefined : made.get(code);

@@ -403,15 +403,12 @@ export class Machine implements Interpreter {
     if (recalled) return this.complete(frame.completion, recalled);
     this.memory.begin(this, frame);
     if (this.frames.length === 0 && frame.code.async && !frame.code.generator) this.#async = true;
-    frame.internal = this.context.isInternal(frame.code);
-    frame.calledAt = this.steps - 1;
+    [frame.internal, frame.calledAt] = [this.context.isInternal(frame.code), this.steps - 1];
     this.frames.push(frame);
   }
 
   codeOf(callee: ObjectValue): BoundCode | null {
-    const found = codeOf(this.context, callee);
-    if (found) this.output.followed.add(found.code);
-    return found;
+    return codeOf(this.context, callee);
   }
 
   call(request: CallRequest): void {

@@ -111,6 +111,7 @@ export class PureCalls {
     if (!found) return refuse();
     const { code, bindings } = found;
     if (code.async || code.generator) return refuse();
+    this.m.output.followed.add(code);
     const frame = new Frame(bindings, code, callee, UNDEFINED, [], UNDEFINED, { kind: "discard" });
     const made = { code, frame, free: new Map(), globals: new Map() };
     this.#outsides.set(callee, made);

@@ -338,6 +338,7 @@ export class PurePaths {
     const found = m.codeOf(callee);
     if (!found || found.code.async || found.code.generator || ++this.#depth > DEEPEST) return refuse();
     const { code, bindings } = found, inside = written.inside();
+    m.output.followed.add(code);
     const frame = new Frame(bindings, code, callee, self, args, UNDEFINED, { kind: "discard" });
     this.#follow(frame, inside, { from: 0, to: endOf(code) });
     this.#depth--;
