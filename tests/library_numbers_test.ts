@@ -91,6 +91,21 @@ Deno.test("restarts go to a fractional epoch, and continue from there", () => {
   );
 });
 
+Deno.test("compiled steps need no version for each restart", () => {
+  const weight = tensor([1], { dtype: "float32", requiresGrad: true }),
+    optimizer = new optim.SGD([weight], { lr: 1 });
+  const schedule = new optim.lrScheduler.CosineAnnealingWarmRestarts(optimizer, 2);
+  const step = dyn.compile(() => {
+    weight.square().sum().backward();
+    optimizer.step();
+    optimizer.zeroGrad();
+    schedule.step();
+  }, { backend: "eager" });
+  for (let k = 0; k < 20; k++) step();
+  const { graphs, graphBreaks } = dyn.compiler.status(step);
+  assertEquals([graphs, graphBreaks, optimizer.paramGroups[0]?.lr], [2, 0, 1]);
+});
+
 type Made = (a: Tensor, b: Tensor, r: Tensor) => D.Distribution;
 
 const FIRST: Readonly<Record<string, Made>> = {

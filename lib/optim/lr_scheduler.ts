@@ -191,6 +191,8 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
   /** The rate of a group after `epoch` steps, given its initial rate. */
   override rateAt(epoch: number, base: number): number {
     let length = this.t0, into = epoch;
+    // A loop over restarts of equal length would make a version of a compiled step for each number of them
+    if (this.tMult === 1) into %= length;
     while (into >= length) {
       into -= length;
       length *= this.tMult;
