@@ -139,6 +139,11 @@ Deno.test("parameters may be integers, are validated, and expand with a batch", 
   assertEquals([wide.sample([5]).shape, wide.mean.shape, wide instanceof Gamma], [[5, 4, 2], [4, 2], true]);
   const one = new Independent(new Bernoulli(tensor([0.2, 0.5])), 1).expand([3]);
   assertEquals([one.batchShape, one.eventShape, one.sample().shape], [[3], [2], [3, 2]]);
+  const normal = new Normal(0, double([2])), exp = new ExpTransform();
+  const moved = new TransformedDistribution(normal, [exp, new AffineTransform(1, 2)]);
+  assert(moved.baseDist === normal && moved.transforms[0] === exp && moved.transforms.length === 2);
+  assertEquals([one.baseDist.batchShape, moved.expand([3, 1]).baseDist.batchShape], [[3, 2], [3, 1]]);
+  assert(new distributions.transforms.IndependentTransform(exp, 1).baseTransform === exp);
   assertEquals(new Categorical(tensor([1, 1, 2])).expand([2]).logProb(tensor([0, 2])).shape, [2]);
   assertThrows(() => wide.expand([2]), DynError, "a shape that [4,2] expands to");
 });

@@ -382,6 +382,11 @@ Deno.test("tensors in lists of parameters become parameters, and are rejected by
   const byName = new nn.ParameterDict({ own, made: ones([3]) });
   assertEquals([list, byName].map((each) => each.parameters().length), [2, 2]);
   assert(byName.get("own") === own && byName.get("made") instanceof nn.Parameter);
+  assertEquals(byName.update({ own: ones([2]), last: own }).keys(), ["own", "made", "last"]);
+  assert(byName.pop("last") === own && byName.get("own") !== own);
+  assertThrows(() => byName.pop("last"), DynError, "a key of ParameterDict");
+  byName.clear();
+  assertEquals([byName.length, byName.parameters().length], [0, 0]);
   assertThrows(() => list.append(Object("a")), DynError, "Expected a parameter or a tensor but found");
   assertThrows(() => list.registerParameter("w", Object(ones([2]))), DynError, "wrap it in nn.Parameter");
 });

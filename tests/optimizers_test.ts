@@ -505,7 +505,7 @@ Deno.test("states of schedules that hold infinities pass through JSON", () => {
   assertThrows(
     () =>
       schedule.loadStateDict(
-        JSON.parse(`{"best":1,"badEpochs":0,"cooldownLeft":0,"lastEpoch":1,"patience":null}`),
+        JSON.parse(`{"best":1,"numBadEpochs":0,"cooldownCounter":0,"lastEpoch":1,"patience":null}`),
       ),
     DynError,
     "Expected a number for patience of loadStateDict but found null",

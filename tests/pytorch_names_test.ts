@@ -503,8 +503,10 @@ Deno.test("required arguments are accepted by name, and in PyTorch's spelling", 
     2,
     2,
   ]]);
-  const filled = () => Reflect.get(x.data, "fill_");
-  assertThrows(filled, DynError, "Expected x.detach().fill_ but found x.data.fill_");
+  for (const name of ["fill_", "copy_", "clone", "stride"]) {
+    const read = () => Reflect.get(x.data, name);
+    assertThrows(read, DynError, `Expected x.detach().${name} but found x.data.${name}`);
+  }
   assertThrows(() => Object.assign(x, { data: ones([1]) }), TypeError, "data");
 });
 

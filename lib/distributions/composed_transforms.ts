@@ -19,58 +19,58 @@ export class IndependentTransform extends Transform {
 
   /** Takes its settings, then options. */
   constructor(
-    readonly base: Transform,
+    readonly baseTransform: Transform,
     readonly reinterpretedBatchNdims: number,
     options: TransformOptions = {},
   ) {
     super(options);
-    checkInstance(base, Transform, "IndependentTransform");
-    [this.bijective, this.sign] = [base.bijective, base.sign];
+    checkInstance(baseTransform, Transform, "IndependentTransform");
+    [this.bijective, this.sign] = [baseTransform.bijective, baseTransform.sign];
   }
 
   /** Dimensions of one event of the domain. */
   override get domainDim(): number {
-    return this.base.domainDim + this.reinterpretedBatchNdims;
+    return this.baseTransform.domainDim + this.reinterpretedBatchNdims;
   }
 
   /** Dimensions of one event of the codomain. */
   override get codomainDim(): number {
-    return this.base.codomainDim + this.reinterpretedBatchNdims;
+    return this.baseTransform.codomainDim + this.reinterpretedBatchNdims;
   }
 
   /** The set of its values. */
   override get domain(): Constraint {
-    return independent(this.base.domain, this.reinterpretedBatchNdims);
+    return independent(this.baseTransform.domain, this.reinterpretedBatchNdims);
   }
 
   /** The set of their images. */
   override get codomain(): Constraint {
-    return independent(this.base.codomain, this.reinterpretedBatchNdims);
+    return independent(this.baseTransform.codomain, this.reinterpretedBatchNdims);
   }
 
   /** The image of a value. */
   protected override image(x: Tensor): Tensor {
-    return this.base.call(x);
+    return this.baseTransform.call(x);
   }
 
   /** The value of an image. */
   protected override preimage(y: Tensor): Tensor {
-    return this.base.inv(y);
+    return this.baseTransform.inv(y);
   }
 
   /** Returns the log determinant of the Jacobian. */
   override logAbsDetJacobian(x: Tensor, y: Tensor): Tensor {
-    return sumRightmost(this.base.logAbsDetJacobian(x, y), this.reinterpretedBatchNdims);
+    return sumRightmost(this.baseTransform.logAbsDetJacobian(x, y), this.reinterpretedBatchNdims);
   }
 
   /** The shape of the images of values with a shape. */
   override forwardShape(shape: readonly number[]): readonly number[] {
-    return this.base.forwardShape(shape);
+    return this.baseTransform.forwardShape(shape);
   }
 
   /** The shape of the values whose images have a shape. */
   override inverseShape(shape: readonly number[]): readonly number[] {
-    return this.base.inverseShape(shape);
+    return this.baseTransform.inverseShape(shape);
   }
 }
 

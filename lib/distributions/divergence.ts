@@ -188,7 +188,10 @@ registerKl(TransformedDistribution, TransformedDistribution, (p, q) => {
   if (!isAlike(p.transform, q.transform) || !isAlike(p.eventShape, q.eventShape)) {
     throw new DynError("Expected distributions of one transform but found others");
   }
-  return sumRightmost(klDivergence(p.base, q.base), p.eventShape.length - p.base.eventShape.length);
+  return sumRightmost(
+    klDivergence(p.baseDist, q.baseDist),
+    p.eventShape.length - p.baseDist.eventShape.length,
+  );
 });
 
 /** Returns whether two values, possibly transforms, have the same class and equal settings. */
@@ -210,5 +213,5 @@ registerKl(Independent, Independent, (p, q) => {
         `${p.reinterpretedBatchNdims} and ${q.reinterpretedBatchNdims}`,
     );
   }
-  return sumRightmost(klDivergence(p.base, q.base), p.reinterpretedBatchNdims);
+  return sumRightmost(klDivergence(p.baseDist, q.baseDist), p.reinterpretedBatchNdims);
 });

@@ -67,17 +67,17 @@ export class Normal extends LocationScale {
 export class HalfNormal extends Distribution {
   override readonly hasRsample = true;
   override readonly argConstraints: ArgConstraints = { scale: positive };
-  protected readonly base: Normal;
+  readonly baseDist: Normal;
 
   constructor(...given: ParametersOf<["scale"]>) {
     const { tensors: [scale], validateArgs } = parametersOf(new.target.name, ["scale"], given);
     const base = new Normal(0, scale, validateArgs);
     super(base.batchShape);
-    this.base = base;
+    this.baseDist = base;
   }
 
   get scale(): Tensor {
-    return this.base.scale;
+    return this.baseDist.scale;
   }
 
   get mean(): Tensor {
@@ -101,19 +101,19 @@ export class HalfNormal extends Distribution {
   }
 
   protected override logDensity(value: Tensor): Tensor {
-    return ops.where(value.ge(0), this.base.logProb(value).add(Math.LN2), -Infinity);
+    return ops.where(value.ge(0), this.baseDist.logProb(value).add(Math.LN2), -Infinity);
   }
 
   protected override computedEntropy(): Tensor {
-    return this.base.entropy().sub(Math.LN2);
+    return this.baseDist.entropy().sub(Math.LN2);
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    return this.base.cdf(value).mul(2).sub(1);
+    return this.baseDist.cdf(value).mul(2).sub(1);
   }
 
   protected override quantile(probability: Tensor): Tensor {
-    return this.base.icdf(probability.add(1).div(2));
+    return this.baseDist.icdf(probability.add(1).div(2));
   }
 }
 
@@ -121,20 +121,20 @@ export class HalfNormal extends Distribution {
 export class LogNormal extends Distribution {
   override readonly hasRsample = true;
   override readonly argConstraints: ArgConstraints = { loc: real, scale: positive };
-  protected readonly base: Normal;
+  readonly baseDist: Normal;
 
   constructor(...given: ParametersOf<["loc", "scale"]>) {
     const base = new Normal(...given);
     super(base.batchShape);
-    this.base = base;
+    this.baseDist = base;
   }
 
   get loc(): Tensor {
-    return this.base.loc;
+    return this.baseDist.loc;
   }
 
   get scale(): Tensor {
-    return this.base.scale;
+    return this.baseDist.scale;
   }
 
   get mean(): Tensor {
@@ -160,19 +160,19 @@ export class LogNormal extends Distribution {
 
   protected override logDensity(value: Tensor): Tensor {
     const log = value.log();
-    return this.base.logProb(log).sub(log);
+    return this.baseDist.logProb(log).sub(log);
   }
 
   protected override computedEntropy(): Tensor {
-    return this.base.entropy().add(this.loc);
+    return this.baseDist.entropy().add(this.loc);
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    return this.base.cdf(value.log());
+    return this.baseDist.cdf(value.log());
   }
 
   protected override quantile(probability: Tensor): Tensor {
-    return this.base.icdf(probability).exp();
+    return this.baseDist.icdf(probability).exp();
   }
 }
 

@@ -26,7 +26,8 @@ interface Transformed {
 /** The distribution of a transformed random variable, as `torch.distributions.TransformedDistribution`. */
 export class TransformedDistribution extends Distribution {
   override readonly hasRsample: boolean;
-  readonly base: Distribution;
+  /** The distribution before the transforms. */
+  readonly baseDist: Distribution;
   readonly transform: ComposeTransform;
 
   /**
@@ -54,9 +55,14 @@ export class TransformedDistribution extends Distribution {
     // Parameters of transforms may broadcast
     const wide = transform.inverseShape(shape);
     const grown = `${wide}` === `${before}` ? base : base.expand(wide.slice(0, wide.length - own));
-    this.base = domainDim > own ? new Independent(grown, domainDim - own) : grown;
+    this.baseDist = domainDim > own ? new Independent(grown, domainDim - own) : grown;
     this.transform = transform;
     this.hasRsample = base.hasRsample;
+  }
+
+  /** The transforms, in the order of their application. */
+  get transforms(): readonly Transform[] {
+    return this.transform.parts;
   }
 
   get mean(): Tensor {
@@ -69,12 +75,12 @@ export class TransformedDistribution extends Distribution {
 
   override get support(): Constraint {
     const last = this.transform.parts.at(-1);
-    return last ? widened(last.codomain, this.eventShape.length) : this.base.support;
+    return last ? widened(last.codomain, this.eventShape.length) : this.baseDist.support;
   }
 
   protected draw(shape: SampleShape): Tensor {
     const own = this.batchShape.length + this.eventShape.length;
-    return this.transform.call(drawn(this.base, shape.slice(0, shape.length - own)));
+    return this.transform.call(drawn(this.baseDist, shape.slice(0, shape.length - own)));
   }
 
   protected override logDensity(value: Tensor): Tensor {
@@ -86,16 +92,16 @@ export class TransformedDistribution extends Distribution {
       growths.push(sumRightmost(part.logAbsDetJacobian(x, y), dim - part.domainDim));
       y = x;
     }
-    const density = sumRightmost(this.base.logProb(y), dim - this.base.eventShape.length);
+    const density = sumRightmost(this.baseDist.logProb(y), dim - this.baseDist.eventShape.length);
     return growths.reduce((known, growth) => known.sub(growth), density);
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    return this.turned(this.base.cdf(this.transform.inv(value)));
+    return this.turned(this.baseDist.cdf(this.transform.inv(value)));
   }
 
   protected override quantile(probability: Tensor): Tensor {
-    return this.transform.call(this.base.icdf(this.turned(probability)));
+    return this.transform.call(this.baseDist.icdf(this.turned(probability)));
   }
 
   /** Probabilities under increasing transforms, their complements under decreasing ones. */
@@ -109,10 +115,10 @@ export class TransformedDistribution extends Distribution {
   override expand(batchShape: SampleShape): this {
     checkKind(batchShape, "a list", "expand of TransformedDistribution");
     const wide = this.transform.inverseShape([...batchShape, ...this.eventShape]);
-    const base = this.base.expand(wide.slice(0, wide.length - this.base.eventShape.length));
+    const baseDist = this.baseDist.expand(wide.slice(0, wide.length - this.baseDist.eventShape.length));
     if (arguments.length > 1) refuseSurplus("expand", 1, arguments);
     const own: this = Object.create(Object.getPrototypeOf(this));
-    return Object.assign(own, this, { base, batchShape });
+    return Object.assign(own, this, { baseDist, batchShape });
   }
 }
 
@@ -135,7 +141,7 @@ export class LogisticNormal extends TransformedDistribution {
 
   /** The distribution of the vectors' elements. */
   private get normal(): Normal {
-    const { base } = this, own = base instanceof Independent ? base.base : base;
+    const { baseDist } = this, own = baseDist instanceof Independent ? baseDist.baseDist : baseDist;
     if (own instanceof Normal) return own;
     throw new InternalError(`Expected a normal distribution but found ${own}`);
   }
@@ -151,7 +157,8 @@ interface Reinterpreted {
 export class Independent extends Distribution {
   override readonly hasRsample: boolean;
 
-  readonly base: Distribution;
+  /** The distribution whose batch dimensions are reinterpreted. */
+  readonly baseDist: Distribution;
   readonly reinterpretedBatchNdims: number;
 
   /** Takes a distribution, and how many of its last batch dimensions become dimensions of an event. */
@@ -170,35 +177,38 @@ export class Independent extends Distribution {
       );
     }
     super(batchShape.slice(0, at), [...batchShape.slice(at), ...eventShape]);
-    [this.base, this.reinterpretedBatchNdims] = [base, reinterpretedBatchNdims];
+    [this.baseDist, this.reinterpretedBatchNdims] = [base, reinterpretedBatchNdims];
     this.hasRsample = base.hasRsample;
   }
 
   get mean(): Tensor {
-    return this.base.mean;
+    return this.baseDist.mean;
   }
 
   override get mode(): Tensor {
-    return this.base.mode;
+    return this.baseDist.mode;
   }
 
   get variance(): Tensor {
-    return this.base.variance;
+    return this.baseDist.variance;
   }
 
   override get support(): Constraint {
-    return independent(this.base.support, this.reinterpretedBatchNdims);
+    return independent(this.baseDist.support, this.reinterpretedBatchNdims);
   }
 
   protected draw(shape: SampleShape): Tensor {
-    return drawn(this.base, shape.slice(0, shape.length - this.batchShape.length - this.eventShape.length));
+    return drawn(
+      this.baseDist,
+      shape.slice(0, shape.length - this.batchShape.length - this.eventShape.length),
+    );
   }
 
   protected override logDensity(value: Tensor): Tensor {
-    return sumRightmost(this.base.logProb(value), this.reinterpretedBatchNdims);
+    return sumRightmost(this.baseDist.logProb(value), this.reinterpretedBatchNdims);
   }
 
   protected override computedEntropy(): Tensor {
-    return sumRightmost(this.base.entropy(), this.reinterpretedBatchNdims);
+    return sumRightmost(this.baseDist.entropy(), this.reinterpretedBatchNdims);
   }
 }

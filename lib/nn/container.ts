@@ -333,6 +333,29 @@ export class ParameterDict extends Module {
     return this.keys().includes(name);
   }
 
+  /** Adds parameters by name, replacing those of the same names. */
+  update(parameters: Readonly<Record<string, Tensor>> | Iterable<readonly [string, Tensor]>): this {
+    if (arguments.length > 1) refuseSurplus("update", 1, arguments);
+    for (const [name, parameter] of namedEntries(parameters, "update of ParameterDict")) {
+      this.set(name, parameter);
+    }
+    return this;
+  }
+
+  /** Removes the parameter with a name, and returns it. Throws DynError for an unknown name. */
+  pop(name: string): Parameter {
+    if (arguments.length > 1) refuseSurplus("pop", 1, arguments);
+    const found = this.get(name);
+    Reflect.deleteProperty(this, name);
+    return found;
+  }
+
+  /** Removes all parameters. */
+  clear(): void {
+    if (arguments.length > 0) refuseSurplus("clear", 0, arguments);
+    for (const name of this.keys()) Reflect.deleteProperty(this, name);
+  }
+
   override extraRepr(): string {
     return parameterLines(this.entries());
   }

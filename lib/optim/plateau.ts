@@ -45,16 +45,16 @@ export interface PlateauState extends Partial<PlateauSettings> {
   /** The best metric so far. */
   readonly best: number;
   /** Steps since the last improvement. */
-  readonly badEpochs: number;
+  readonly numBadEpochs: number;
   /** Remaining steps of the cooldown. */
-  readonly cooldownLeft: number;
+  readonly cooldownCounter: number;
   /** Number of steps. */
   readonly lastEpoch: number;
 }
 
 const NUMBERS = ["factor", "patience", "threshold", "cooldown", "eps"] as const;
 
-const PROGRESS = ["best", "badEpochs", "cooldownLeft", "lastEpoch"] as const;
+const PROGRESS = ["best", "numBadEpochs", "cooldownCounter", "lastEpoch"] as const;
 
 /** Multiplies the rate by `factor` if a metric has not improved for more than `patience` steps. */
 export class ReduceLROnPlateau {
@@ -75,8 +75,8 @@ export class ReduceLROnPlateau {
   /** The least change of a rate. */
   eps: number;
   best: number;
-  badEpochs = 0;
-  cooldownLeft = 0;
+  numBadEpochs = 0;
+  cooldownCounter = 0;
   lastEpoch = 0;
 
   constructor(
@@ -133,23 +133,23 @@ export class ReduceLROnPlateau {
     this.lastEpoch++;
     if (this.isBetter(value)) {
       this.best = value;
-      this.badEpochs = 0;
+      this.numBadEpochs = 0;
     } else {
-      this.badEpochs++;
+      this.numBadEpochs++;
     }
-    if (this.cooldownLeft > 0) {
-      this.cooldownLeft--;
-      this.badEpochs = 0;
+    if (this.cooldownCounter > 0) {
+      this.cooldownCounter--;
+      this.numBadEpochs = 0;
     }
-    if (this.badEpochs <= patience) return;
+    if (this.numBadEpochs <= patience) return;
     // All are computed before the first is set: groups may share a rate that is a tensor
     const rates = this.getLastLr().map((rate, i) => {
       const next = Math.max(rate * factor, minLrs[i] ?? 0);
       return rate - next > eps ? next : rate;
     });
     this.optimizer.paramGroups.forEach((group, i) => setRate(group, rates[i] ?? group.lr));
-    this.cooldownLeft = cooldown;
-    this.badEpochs = 0;
+    this.cooldownCounter = cooldown;
+    this.numBadEpochs = 0;
   }
 
   private isBetter(value: number): boolean {
@@ -162,7 +162,7 @@ export class ReduceLROnPlateau {
 
   /** Returns whether bad steps are not counted because the rate has just changed. */
   get inCooldown(): boolean {
-    return this.cooldownLeft > 0;
+    return this.cooldownCounter > 0;
   }
 
   /** Returns the state, without the rates, which are part of the optimizer's state. */

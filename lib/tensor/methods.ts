@@ -43,10 +43,7 @@ export function installMethods(
 export function refuseData(prototype: object): void {
   const data: unknown = Reflect.get(prototype, "data");
   if (typeof data !== "function") return;
-  const members = ALL_OPS.filter(isMethod).flatMap(({ name, inplace }) =>
-    inplace ? [name, `${name}_`] : [name]
-  );
-  for (const name of ["shape", "device", "dtype", "numel", "item", ...members]) {
+  for (const name of Object.getOwnPropertyNames(prototype)) {
     if (name in data) continue;
     Object.defineProperty(data, name, {
       configurable: true,

@@ -41,7 +41,7 @@ import type { IndexArgument } from "./index_syntax.ts";
 import { alongDim, type Layout, layoutOf } from "./layout.ts";
 import { metadataChanges } from "./metadata_version.ts";
 import { ambient, ModeStack } from "./modes.ts";
-import { installMethods, refuseBrackets, refuseData } from "./methods.ts";
+import { installMethods, refuseBrackets } from "./methods.ts";
 import { tensorText } from "./print.ts";
 import { LateBound, type TensorRuntime } from "./runtime.ts";
 import { isShapesOnly, Storage } from "./storage.ts";
@@ -554,5 +554,4 @@ export function recordsGrad(tensors: readonly (Tensor | null)[]): boolean {
 }
 
 refuseBrackets(Tensor.prototype);
-refuseData(Tensor.prototype);
 installMethods(Tensor.prototype, (target, given) => dispatch.instance.call(target, given));
