@@ -165,6 +165,18 @@ Deno.test("invalid probabilities are rejected among many", () => {
   }
 });
 
+Deno.test("bigints out of bounds are rejected in compiled functions too", () => {
+  const x = ones([3]), chance = (y: Tensor, p: number | bigint) => y.bernoulli(p as number);
+  const loss = (y: Tensor, v: number | bigint) => functional.gaussianNllLoss(y, y, v as number);
+  for (const [call, good, wrong] of [[chance, 1n, 10n], [loss, 2n, -10n]] as const) {
+    const compiled = compile(call);
+    for (const value of [good, wrong, good]) {
+      assertEquals(outcome(() => compiled(x, value)), outcome(() => call(x, value)), `${value}`);
+    }
+    assert(outcome(() => compiled(x, wrong)).endsWith(`but found ${wrong}`));
+  }
+});
+
 Deno.test("a negative variance is rejected, NaN and infinity are not", () => {
   const x = ones(2), loss = (variance: Tensor | number) => functional.gaussianNllLoss(x, x, variance);
   for (const wrong of [tensor([1.5, -0.5]), -0.5]) {

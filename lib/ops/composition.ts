@@ -4,6 +4,7 @@
  * calls that one of its ops refuses. A call that is accepted here can be refused only because of its elements.
  */
 import { isDifferentiable } from "../base/dtype.ts";
+import { DynError } from "../base/errors.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { formOf } from "./complex/form.ts";
 import { makeOpApi, nameResults } from "./api.ts";
@@ -42,10 +43,22 @@ function inferAlone(definition: OpDefinition, args: Args): Metas {
   return "dtype" in inferred ? reached(inferred, 0) : inferred.map(reached);
 }
 
+/** Throws DynError if a number, or a bigint, is outside of an op's bounds; elements are checked when they are known. */
+function checkNumbers(definition: OpDefinition, args: Args): void {
+  for (const [operand, [low, high]] of Object.entries(definition.bounds?.(args) ?? {})) {
+    const given = args[operand];
+    if (typeof given !== "number" && typeof given !== "bigint") continue;
+    // NaN violates an upper bound, but not a lower bound alone
+    if (high === Infinity ? !(given < low) : given >= low && given <= high) continue;
+    throw new DynError(`Expected ${operand} of ${definition.name} in [${low}, ${high}] but found ${given}`);
+  }
+}
+
 function compose(called: OpDefinition, args: Args): Metas {
   const definition = formOf(called, args), { implementation, gradient } = definition;
   if (definition.dataDependent?.(args)) throw new NeedsElements();
   const inferred = inferAlone(definition, args);
+  checkNumbers(definition, args);
   if (implementation.kind === "lower" && !definition.crossesDevices) {
     // Few rules compare devices: calls are refused where kernels read memory
     deviceOf(Object.values(args).flat().filter(isMeta));
