@@ -649,7 +649,15 @@ Deno.test("bash completes commands, flags, and files whose names hold spaces", {
       `COMP_WORDS=(dyn ${
         words.join(" ")
       }); COMP_CWORD=${words.length}; _dyn; printf '%s,' "\${COMPREPLY[@]}"`;
-    const script = [stdout, completed("m"), completed("run", "my"), completed("--l")].join("\n");
+    const script = [
+      stdout,
+      completed("m"),
+      completed("run", "my"),
+      completed("--l"),
+      completed("cache", "pr"),
+      completed("run", "pr"),
+    ]
+      .join("\n");
     const { stdout: found } = await runProgram("bash", ["-c", script], { cwd: folder });
-    assertEquals(found, "minify,my model.ts,my model.ts,--logs,");
+    assertEquals(found, "minify,my model.ts,my model.ts,--logs,prune,,");
   }));
