@@ -15,7 +15,9 @@ import {
   randn,
   randperm,
   setGradEnabled,
+  stack,
   type Tensor,
+  viewAsReal,
   zeros,
 } from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
@@ -405,3 +407,28 @@ Deno.test("derivatives over a batch are not zero where compiled code or its call
     }
   }
 });
+
+/** Ops of complex tensors that are composed of others, which have forms of their own for complex tensors. */
+const COMPLEX: Readonly<Record<string, (x: Tensor, y: Tensor) => Tensor>> = {
+  magnitude: (x) => x.abs(),
+  norm: (x, y) => x.sub(y).norm(3, -1),
+  "softsign and scale": (x, y) => nn.functional.softsign(x).mul(y).real(),
+  margin: (x, y) => nn.functional.tripletMarginLoss(x, y, x.mul(y)),
+};
+
+Deno.test("compiled batches of complex tensors take the forms of their parts", () => {
+  const [x, y] = [
+    randn([BATCH, 2, 4], { dtype: "complex128" }),
+    randn([BATCH, 2, 4], { dtype: "complex128" }),
+  ];
+  for (const [name, of] of Object.entries(COMPLEX)) {
+    const slope = (x: Tensor, y: Tensor) => one(func.grad((x: Tensor) => of(x, y).sum())(x));
+    for (const body of [of, slope]) {
+      const run = (x: Tensor, y: Tensor) => viewAsPairs(one(func.vmap(body)(x, y)));
+      const wanted = [0, 1, 2].map((k) => viewAsPairs(body(x.select(0, k), y.select(0, k))));
+      assertNear(compile(run, { backend: "eager", fullgraph: true })(x, y), stack(wanted), name);
+    }
+  }
+});
+
+const viewAsPairs = (x: Tensor): Tensor => x.isComplex() ? viewAsReal(x) : x;

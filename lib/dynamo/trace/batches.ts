@@ -6,6 +6,7 @@
 import { DynError, messageOf } from "../../base/errors.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import { Graph, type Node } from "../../graph/node.ts";
+import { formOf } from "../../ops/complex/form.ts";
 import { makeOpApi, nameResults } from "../../ops/api.ts";
 import { BatchCall } from "../../ops/batching/call.ts";
 import { drawn, type Randomness } from "../../ops/batching/random.ts";
@@ -153,12 +154,10 @@ class TracedBatch implements OpenBatch {
     this.depth = depth;
     this.#size = size;
     this.#randomness = randomness;
-    this.#api = makeOpApi((definition, given) =>
-      this.#shown(
-        definition,
-        this.call({ definition, inplace: false }, parseCall(definition, given, isGraphValue)),
-      )
-    );
+    this.#api = makeOpApi((called, given) => {
+      const args = parseCall(called, given, isGraphValue), definition = formOf(called, args);
+      return this.#shown(definition, this.call({ definition, inplace: false }, args));
+    });
   }
 
   /** A tensor of one element. */
