@@ -61,11 +61,6 @@ export class WasmMemory {
     return { from: this.kind.shared ? Math.min(TENSORS, end) : end, to: end };
   }
 
-  /** The address after the operands. */
-  get top(): number {
-    return this.#top;
-  }
-
   /** Stores code permanently for the threads that share the memory; undefined if there is no room. */
   keepCode(bytes: Uint8Array): number | undefined {
     const address = this.#code, end = Math.ceil((address + bytes.length) / 64) * 64;

@@ -29,18 +29,3 @@ export const aligned = (bytes: number): number => Math.ceil(bytes / 64) * 64;
 
 /** Elements of a shape. */
 export const count = (shape: readonly number[]): number => shape.reduce((product, n) => product * n, 1);
-
-/** Returns whether elements are contiguous and in order. */
-export function isDense(view: Shaped): boolean {
-  let step = 1;
-  for (let d = view.shape.length - 1; d >= 0; d--) {
-    if (view.shape[d] !== 1 && view.strides[d] !== step) return false;
-    step *= view.shape[d] ?? 1;
-  }
-  return true;
-}
-
-/** Strides of a dense operand. */
-export function denseStrides(shape: readonly number[]): readonly number[] {
-  return shape.map((_, d) => count(shape.slice(d + 1)));
-}

@@ -55,8 +55,8 @@ export function assign(body: FunctionBody, local: number, term: Term): void {
 }
 
 /** A new local that holds the term. */
-export function keep(body: FunctionBody, term: Term, type: "i32" | "i64" = "i32"): number {
-  const local = body.local(type);
+export function keep(body: FunctionBody, term: Term): number {
+  const local = body.local("i32");
   assign(body, local, term);
   return local;
 }

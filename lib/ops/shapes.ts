@@ -213,16 +213,6 @@ export function sliceLength(range: { start: Dim; end: Dim }, step: number): Dim 
   return ceilDiv(sub(range.end, range.start), step);
 }
 
-/** The larger of sizes. */
-export function largest(dims: readonly Dim[]): Dim {
-  return dims.reduce<Dim>((a, b) => max(a, b), 0);
-}
-
-/** The smaller of two sizes. */
-export function smaller(a: Dim, b: Dim): Dim {
-  return min(a, b);
-}
-
 /** A size that must be a number here: a symbolic one becomes its value in the call being traced, with a guard. */
 export function knownSize(d: Dim): number {
   return typeof d === "number" ? d : specialize(d);

@@ -56,7 +56,7 @@ export interface StatementPrinter {
   /** A counter variable for an axis, declared by the caller. */
   axis(symbol: Sym): string;
   /** Sets the text of a value. */
-  define(id: ValueId, dtype: ValueType, text?: string): string;
+  define(id: ValueId, dtype: ValueType): string;
   /** A number that is unique among the kernel's names. */
   unique(): number;
   /** Returns the element that a load reads or a store writes. */

@@ -2,7 +2,7 @@
  * Random views: all ways to see the elements of a tensor under another shape, other strides or another offset.
  * Invariant: the view lies inside the tensor; a call that returns several views binds them all.
  */
-import { type Draft, type KnownMeta, knownMeta, use, type Variable } from "./draft.ts";
+import { type Draft, type KnownMeta, use, type Variable } from "./draft.ts";
 import { FORMS } from "./forms.ts";
 import { inferCall, type Planned } from "./inference.ts";
 import type { Arg, CallStatement } from "./program.ts";
@@ -202,8 +202,8 @@ function randomView(draft: Draft, v: Variable): ViewCall | null {
 }
 
 /** Adds a view to the function; returns false if none was found. */
-export function addView(draft: Draft, of?: Variable): boolean {
-  const v = of ?? draft.pick();
+export function addView(draft: Draft): boolean {
+  const v = draft.pick();
   if (!v) return false;
   for (let attempt = 0; attempt < 5; attempt++) {
     const made = randomView(draft, v);
@@ -257,14 +257,4 @@ export function randomIndex(
   const made = indexed(draft, v);
   const [meta] = made?.metas ?? [];
   return made && meta ? { index: made.args, meta } : null;
-}
-
-/** The metadata of a dense tensor of a shape, if it is small enough. */
-export function denseMeta(shape: readonly number[], like: KnownMeta): KnownMeta | null {
-  return knownMeta({
-    ...like,
-    shape,
-    strides: shape.map((_, d) => shape.slice(d + 1).reduce((a, b) => a * b, 1)),
-    offset: 0,
-  });
 }

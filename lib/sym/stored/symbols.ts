@@ -12,8 +12,8 @@ export class Symbols {
   readonly #numbers = new Map<Sym, number>();
   readonly #list: Sym[] = [];
 
-  /** `isOpen`: whether new symbols get a number, as those of the captured graph do. */
-  constructor(public isOpen = true) {}
+  /** Whether new symbols get a number, as those of the captured graph do. */
+  isOpen = true;
 
   /** Returns the number of a symbol. Throws NotStorable for one that the captured graph does not mention. */
   numberOf(symbol: Sym): number {
@@ -41,10 +41,6 @@ export class Symbols {
   /** Describes each symbol: its value in the traced call, and its bounds. */
   describe(): Plain {
     return this.#list.map((symbol) => [hintOf(symbol), `${symbol.lower}`, `${symbol.upper}`]);
-  }
-
-  get size(): number {
-    return this.#list.length;
   }
 
   /** Whether no symbol has a number. */
