@@ -188,8 +188,13 @@ sometimes("reductions over rows, columns and everything", () => {
   }
 });
 
-sometimes("matrix products with odd sizes, transposed operands and batches", () => {
-  for (const [batch, m, n, k] of sampleBySeed([[1, 5, 7, 3], [2, 65, 70, 33], [3, 1, 130, 17]] as const, 1)) {
+sometimes("matrix products with odd sizes and depths, transposed operands and batches", () => {
+  for (
+    const [batch, m, n, k] of sampleBySeed(
+      [[1, 5, 7, 3], [2, 65, 70, 33], [3, 1, 130, 17], [1, 20, 40, 1031]] as const,
+      1,
+    )
+  ) {
     for (const transposed of [false, true]) {
       const a = { shape: [batch, m, k], dtype: "float32" as const };
       const b = {

@@ -80,6 +80,9 @@ const ENOUGH = {
   4: { tiles: 132, depth: 128 },
 } as const;
 
+/** The depth from which on parts of a product are deep enough for more tiles, of which a processor has several at once. */
+const DEEP = { from: 4096, tiles: 792 } as const;
+
 /**
  * Returns the tiles of a product. Invocations that compute many results read the least for each, but there are enough
  * of them only with many tiles, or with long sums to split.
@@ -341,8 +344,9 @@ export function webGpuTarget(
         if (own) return { ...own, busy: BUSY, depth: DEPTH, step: 1 };
         const { rows, columns, each } = tilesOf(product), { tiles, depth } = ENOUGH[each.columns];
         // For small matrices, parts save less than the kernel that adds them up costs
-        const isMatrix = product.call.op === "matmul";
-        return { rows, columns, busy: tiles, depth: isMatrix ? 2 * ENOUGH[4].depth : depth, step: 4 };
+        if (product.call.op !== "matmul") return { rows, columns, busy: tiles, depth, step: 4 };
+        const isDeep = each.columns === 8 && (productSizes(product)?.depth ?? 0) >= DEEP.from;
+        return { rows, columns, busy: isDeep ? DEEP.tiles : tiles, depth: 2 * ENOUGH[4].depth, step: 4 };
       },
     },
     blockBytes: 0,

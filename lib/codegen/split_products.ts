@@ -23,33 +23,41 @@ const AT_ONCE = 64;
 export function splitProducts(program: Program, { grid, kernelBuffers }: Target): Program {
   if (!grid) return program;
   return replaceWithTemporaries(program, (kernel, temporary) => {
-    const parts = kernel.kind === "extern" ? partsOf(kernel, grid) : 1;
-    return kernel.kind === "extern" && parts > 1
-      ? inParts(kernel, parts, { program, temporary, kernelBuffers })
+    const split = kernel.kind === "extern" ? splitOf(kernel, grid) : WHOLE;
+    return kernel.kind === "extern" && split.parts > 1
+      ? inParts(kernel, split, { program, temporary, kernelBuffers })
       : [kernel];
   }, "replaced");
 }
 
+/** Parts of equal size, and what remains of the depth of a matrix. */
+interface Split {
+  readonly parts: number;
+  readonly rest: number;
+}
+
+const WHOLE: Split = { parts: 1, rest: 0 };
+
 /** Enough parts to fill a grid, each of them long compared to the tile that it stores. */
-function partsOf(kernel: ExternKernel, grid: Grid): number {
+function splitOf(kernel: ExternKernel, grid: Grid): Split {
   const sizes = productSizes(kernel);
   if (
     !sizes || kernel.prologues || kernel.weights || kernel.computed || kernel.causal ||
     kernel.transformed ||
     (kernel.call.op === "matmul" && kernel.call.accumulate)
-  ) return 1;
+  ) return WHOLE;
   const { rows, columns, depth, batch } = sizes, tiles = grid.tiles(kernel);
   const count = Math.ceil(rows / tiles.rows) * Math.ceil(columns / tiles.columns) * batch;
   const most = Math.floor(depth / tiles.depth),
     wanted = Math.min(Math.ceil(tiles.busy / Math.max(1, count)), most);
-  if (kernel.call.op !== "matmul") return Math.max(1, wanted);
-  // Parts of a matrix are matrices of equal size: a few more, or else fewer
+  if (kernel.call.op !== "matmul") return { parts: Math.max(1, wanted), rest: 0 };
+  // Parts of a matrix are matrices of equal size: a few more, or else some fewer, or else another one is shorter
   const isEven = (parts: number) => depth % (parts * tiles.step) === 0;
   for (let parts = wanted; parts > 1 && parts <= Math.min(most, 2 * wanted); parts++) {
-    if (isEven(parts)) return parts;
+    if (isEven(parts)) return { parts, rest: 0 };
   }
-  for (let parts = wanted; parts > 1; parts--) if (isEven(parts)) return parts;
-  return 1;
+  for (let parts = wanted; parts > wanted / 2; parts--) if (isEven(parts)) return { parts, rest: 0 };
+  return wanted > 1 ? { parts: wanted, rest: depth % (wanted * tiles.step) } : WHOLE;
 }
 
 interface Setting {
@@ -60,14 +68,14 @@ interface Setting {
 
 function inParts(
   kernel: ExternKernel,
-  parts: number,
+  { parts, rest }: Split,
   { program, temporary, kernelBuffers }: Setting,
 ): readonly Kernel[] {
   const { call, inputs: [a, b, bias], outputs: [out], epilogue } = kernel;
   const stored = program.buffers[out?.buffer ?? -1]?.dtype;
   if (!a || !b || !out || !stored) return [kernel];
-  const dtype = valueType(stored), count = product(out.shape);
-  const partial = rowMajor(temporary(dtype, mul(count, parts)), out.shape);
+  const dtype = valueType(stored), count = product(out.shape), all = rest > 0 ? parts + 1 : parts;
+  const partial = rowMajor(temporary(dtype, mul(count, all)), out.shape);
   const { name, team, origins, originals } = kernel;
   const same = {
     kind: "extern",
@@ -77,23 +85,43 @@ function inParts(
     originals,
     ...team && { team },
   } as const;
-  const first: ExternKernel = call.op === "matmul"
-    ? { ...same, inputs: [cut(a, -1, parts), cut(b, -2, parts)], outputs: [stacked(partial, parts, count)] }
-    : { ...same, inputs: [a, b], outputs: [partial], parts };
-  const sum = { name: `${name}_sum`, partial, parts, out, bias };
+  const products: ExternKernel[] = [
+    call.op === "matmul"
+      ? {
+        ...same,
+        inputs: [cut(a, -1, { parts, rest }), cut(b, -2, { parts, rest })],
+        outputs: [stacked(partial, parts, count)],
+      }
+      : { ...same, inputs: [a, b], outputs: [partial], parts },
+  ];
+  if (rest > 0) {
+    const outputs = [{ ...partial, offset: add(partial.offset, mul(parts, count)) }];
+    products.push({ ...same, name: `${name}_rest`, inputs: [end(a, -1, rest), end(b, -2, rest)], outputs });
+  }
+  const sum = { name: `${name}_sum`, partial, parts: all, out, bias };
   const finished = epilogue && withEpilogue(sum, epilogue, program);
-  if (finished && usesOf(finished).all.size <= kernelBuffers) return [first, finished];
-  return [first, added(sum, program), ...(epilogue ? [epilogue] : [])];
+  if (finished && usesOf(finished).all.size <= kernelBuffers) return [...products, finished];
+  return [...products, added(sum, program), ...(epilogue ? [epilogue] : [])];
 }
 
-/** A stack of matrices as a stack of parts along one of their dimensions. */
-function cut(view: BufferView, dimension: -1 | -2, parts: number): BufferView {
+/** A stack of matrices as a stack of parts along one of their dimensions, without its end. */
+function cut(view: BufferView, dimension: -1 | -2, { parts, rest }: Split): BufferView {
   const at = view.shape.length + dimension, matrix = view.shape.length - 2;
-  const size = floorDiv(view.shape[at] ?? 1, parts);
+  const size = floorDiv(add(view.shape[at] ?? 1, -rest), parts);
   return {
     ...view,
     shape: view.shape.with(at, size).toSpliced(matrix, 0, parts),
     strides: view.strides.toSpliced(matrix, 0, mul(size, view.strides[at] ?? 0)),
+  };
+}
+
+/** The end of matrices along one of their dimensions. */
+function end(view: BufferView, dimension: -1 | -2, size: number): BufferView {
+  const at = view.shape.length + dimension, from = add(view.shape[at] ?? size, -size);
+  return {
+    ...view,
+    shape: view.shape.with(at, size),
+    offset: add(view.offset, mul(from, view.strides[at] ?? 0)),
   };
 }
 
