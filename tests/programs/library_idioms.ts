@@ -86,6 +86,28 @@ export const idioms: Corpus = {
       see(f(v(digits), digits), number.lastIndex);
     }
   },
+  "arguments from objects with a length"({ compile, see }) {
+    const kept = (function (..._given: number[]) {
+      return arguments;
+    })(1, 2, 3);
+    const list = (...given: unknown[]): unknown[] => given, loose = (value: unknown): never => value as never;
+    const f = compile((x: Tensor, bytes: Uint8Array, like: object) => [
+      x.add(Math.max.apply(null, loose(bytes))),
+      String.fromCharCode.apply(null, loose(bytes)),
+      list.apply(null, loose(like)),
+      Reflect.apply(list, null, kept),
+      Reflect.construct(Map, loose({ length: 1, 0: [[1, 2]] })),
+      list.apply(null, loose(new Float32Array([0.5, 2]))),
+    ]);
+    for (
+      const like of [{ length: 2, 0: "a", 2: "c" }, { length: "1" }, {}, { length: -1 }, {
+        length: 1.5,
+        0: 1,
+      }]
+    ) {
+      for (const bytes of [Uint8Array.of(65, 66), Uint8Array.of(67)]) see(f(v(1), bytes, like));
+    }
+  },
   "regular expressions made of others, with and without new"({ compile, see }) {
     const kept = /a(b)/gi;
     const f = compile((x: Tensor, word: string) => {

@@ -26,7 +26,7 @@ import {
 } from "../variables/value.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { functionLabel, isClass } from "../variables/wrap.ts";
-import { allElements, builtinPrototype, GENERATORS, refuseOpaque } from "./contents.ts";
+import { builtinPrototype, GENERATORS, refuseOpaque } from "./contents.ts";
 import { isConstructor } from "./constructors.ts";
 import { inTurn } from "./in_turn.ts";
 import { settle } from "./later_calls.ts";
@@ -484,20 +484,4 @@ function prototypeOfNew(
 /** Returns the callback of a builtin, or breaks the graph. */
 export function callbackOf(value: Value | undefined): ObjectValue {
   return value && isCallable(value) ? value : breakGraph("throws", "a callback is not a function");
-}
-
-/** The arguments of a call as a list, from an array or another call's `arguments`. */
-export function argumentsFrom(m: Interpreter, list: Value): Value[] {
-  if (list.kind === "object" && list.exotic.kind === "array") return allElements(m, list);
-  if (list.kind === "object" && list.arguments) return valuesOfArguments(m, list);
-  return list.kind === "constant"
-    ? breakGraph("throws", "an argument list that is not an object")
-    : breakGraph("opaqueObject", "an argument list that is not an array");
-}
-
-function valuesOfArguments(m: Interpreter, list: ObjectValue): Value[] {
-  const special = () => breakGraph("opaqueObject", "an arguments object with properties of the program");
-  const length = m.plainProperty(list, "length");
-  if (length?.kind !== "constant" || typeof length.value !== "number") return special();
-  return Array.from({ length: length.value }, (_, i) => m.plainProperty(list, `${i}`) ?? special());
 }

@@ -15,11 +15,13 @@ import {
   type Value,
 } from "../../variables/value.ts";
 import { callbackOf } from "../calls.ts";
-import { MOST_ELEMENTS, newArray } from "../contents.ts";
+import { allElements, MOST_ELEMENTS, newArray } from "../contents.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "../interpreter.ts";
 import { collect } from "../iteration.ts";
+import { numbersObject } from "../memory.ts";
 import { isArrayLength } from "../property_writes.ts";
 import { settled } from "../texts.ts";
+import { elementsOf } from "../typed_elements.ts";
 import { fromLength } from "./long_lists.ts";
 import { wholeNumberOf } from "./pure.ts";
 import { filled, ofReceiver } from "./species.ts";
@@ -94,4 +96,28 @@ function lengthOfArrayLike(m: Interpreter, source: ObjectValue): ConstantValue {
   return number > MOST_ELEMENTS
     ? breakGraph("builtin", "a list with too many elements")
     : constant(Math.max(0, number));
+}
+
+/** The arguments of a call as a list, from an array, another call's `arguments`, or any object with a length. */
+export function argumentsFrom(m: Interpreter, list: Value): Value[] {
+  if (list.kind !== "object") {
+    return breakGraph(
+      list.kind === "constant" ? "throws" : "opaqueObject",
+      "an argument list that is no object",
+    );
+  }
+  if (list.exotic.kind === "array") return allElements(m, list);
+  if (list.arguments) return valuesOfArguments(m, list);
+  const numbers = numbersObject(list);
+  if (numbers) return elementsOf(m, numbers);
+  return list.exotic.kind === "plain"
+    ? byIndex(m, list, lengthOfArrayLike(m, list))
+    : breakGraph("opaqueObject", "an argument list that is not an array");
+}
+
+function valuesOfArguments(m: Interpreter, list: ObjectValue): Value[] {
+  const special = () => breakGraph("opaqueObject", "an arguments object with properties of the program");
+  const length = m.plainProperty(list, "length");
+  if (length?.kind !== "constant" || typeof length.value !== "number") return special();
+  return Array.from({ length: length.value }, (_, i) => m.plainProperty(list, `${i}`) ?? special());
 }

@@ -15,7 +15,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
-import { argumentsFrom, callbackOf } from "../calls.ts";
+import { callbackOf } from "../calls.ts";
 import { toKey } from "../coercion.ts";
 import { isConstructor } from "../constructors.ts";
 import { inTurn } from "../in_turn.ts";
@@ -31,6 +31,7 @@ import {
   refuseOpaque,
 } from "../contents.ts";
 import { defineOwn, refuseBytes, relyOnFlags } from "../property_writes.ts";
+import { argumentsFrom } from "./array_making.ts";
 import { requireItems } from "./collections.ts";
 import { hasOwn, isEnumerable } from "../object_keys.ts";
 import { inheritsFrom, sameValue } from "../operators.ts";
