@@ -1,13 +1,27 @@
 /**
- * Whole models on the CPU, compared with PyTorch, eager and compiled: inference, training steps with Adam, and GPT-2
- * decoding token by token with a cache. Each workload runs in a separate process; --together runs all of ours in one.
+ * Whole models, compared with PyTorch, eager and compiled: inference, training steps with Adam, and GPT-2 decoding
+ * token by token with a cache. Each workload runs in a separate process; --together runs all of ours in one.
  *
  *   DYN_NUM_THREADS=2 DYN_BENCH_PYTHON=python deno run -A cli.ts bench models [resnet18 …] [--eager] [--together]
- *     [--seconds=6]
+ *     [--webgpu] [--seconds=6]
  *
- * --eager omits PyTorch's compiler, which takes minutes; --seconds is the duration of each measurement.
+ * --eager omits PyTorch's compiler, which takes minutes; --webgpu runs on the WebGPU device, beside CUDA in float32
+ * without TF32; --seconds is the duration of each measurement.
  */
-import { compile, compiler, manualSeed, nn, noGrad, optim, randint, randn, type Tensor } from "../mod.ts";
+import {
+  compile,
+  compiler,
+  init,
+  manualSeed,
+  nn,
+  noGrad,
+  optim,
+  randint,
+  randn,
+  setDefaultDevice,
+  type Tensor,
+} from "../mod.ts";
+import { findDevice } from "../lib/loops/device.ts";
 import { ConvNeXt } from "./models/convnext.ts";
 import { pythonModels } from "./models/pytorch.ts";
 import { ResNet18 } from "./models/resnet.ts";
@@ -23,6 +37,7 @@ const LEAST_SAMPLES = 3;
 const flags = Deno.args.filter((each) => each.startsWith("--"));
 const given = Deno.args.filter((each) => !each.startsWith("--"));
 const SECONDS = Number(flags.find((each) => each.startsWith("--seconds="))?.split("=")[1] ?? 6);
+const ON_GPU = flags.includes("--webgpu");
 
 /** Maps inputs [batch, …] to scores […, classes]. */
 type Scorer = nn.Module & { call(x: Tensor): Tensor };
@@ -66,19 +81,36 @@ const NAMES = [...Object.keys(MODELS), DECODING];
 /** Milliseconds by measurement. */
 type Times = Record<string, number>;
 
-function timed(run: () => unknown): number {
+function timed(run: () => unknown, calls = 1): number {
   const start = performance.now();
-  run();
-  return performance.now() - start;
+  for (let k = 0; k < calls; k++) run();
+  if (ON_GPU) findDevice("webgpu")?.synchronize();
+  return (performance.now() - start) / calls;
 }
 
-/** Milliseconds of the first call and the median of later ones, whose results are dropped. */
+/** Number of rounds of calls that are awaited together. */
+const ROUNDS = 5;
+
+/**
+ * Milliseconds of the first call and the median of later ones, whose results are dropped; on a GPU they are disposed of,
+ * and calls are awaited together.
+ */
 function measured(name: string, run: () => unknown, times: Times): void {
   times[`${name}, first`] = timed(run);
+  if (ON_GPU) {
+    const once = Math.min(timed(run), timed(run), timed(run));
+    const calls = Math.max(1, Math.min(10_000, Math.round(1000 * SECONDS / ROUNDS / once)));
+    times[name] = medianOf(Array.from({ length: ROUNDS }, () => timed(run, calls)));
+    return;
+  }
   run();
   const samples: number[] = [], until = performance.now() + 1000 * SECONDS;
   while (performance.now() < until || samples.length < LEAST_SAMPLES) samples.push(timed(run));
   times[name] = medianOf(samples);
+}
+
+function leave(result: Tensor): void {
+  if (ON_GPU) result[Symbol.dispose]();
 }
 
 function measureModel(name: string, { make, input, labels }: Model, times: Times): void {
@@ -93,9 +125,9 @@ function measureModel(name: string, { make, input, labels }: Model, times: Times
     return loss.detach();
   }, { name: "step" });
   model.eval();
-  measured(`${name}, infer`, () => noGrad(() => forward(x)), times);
+  measured(`${name}, infer`, () => noGrad(() => leave(forward(x))), times);
   model.train();
-  measured(`${name}, step`, () => step(x, y), times);
+  measured(`${name}, step`, () => leave(step(x, y)), times);
 }
 
 /** Milliseconds per token after the prompt, in three texts after one that compiles. */
@@ -133,7 +165,7 @@ function measureAll(names: readonly string[]): Times {
 /** The times of workloads in a separate process. */
 function inProcess(names: readonly string[]): Times {
   const { success, stdout } = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", import.meta.url, "work", ...names, `--seconds=${SECONDS}`],
+    args: ["run", "-A", "--no-check", import.meta.url, "work", ...names, ...flags],
     stdout: "piped",
     stderr: "inherit",
   }).outputSync();
@@ -157,6 +189,10 @@ function print(times: Times, peers: ReadonlyMap<string, number>): void {
   console.table(table);
 }
 
+if (ON_GPU) {
+  await init({ device: "webgpu" });
+  setDefaultDevice("webgpu");
+}
 if (given[0] === "work") {
   console.log(JSON.stringify(measureAll(given.slice(1))));
 } else {
@@ -167,6 +203,7 @@ if (given[0] === "work") {
   console.log(describeMachine());
   const together = flags.includes("--together");
   const times = together ? inProcess(wanted) : Object.assign({}, ...wanted.map((name) => inProcess([name])));
-  const found = pytorch(pythonModels(wanted, SECONDS, !flags.includes("--eager")));
+  const choices = { seconds: SECONDS, compiled: !flags.includes("--eager"), cuda: ON_GPU };
+  const found = pytorch(pythonModels(wanted, choices));
   print(times, new Map(found?.map(({ name, median }) => [name, median])));
 }

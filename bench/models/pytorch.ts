@@ -1,5 +1,5 @@
 /**
- * The models of bench/models.ts in PyTorch on the CPU: the same layers, sizes and steps, as Python code for
+ * The models of bench/models.ts in PyTorch, on the CPU or on CUDA: the same layers, sizes and steps, as Python code for
  * `pytorch`, which measures "NAME, infer", "NAME, step" and, for compiled ones, "NAME, infer, compiled" and so on.
  */
 
@@ -48,7 +48,7 @@ class Bert(nn.Module):
         self.words, self.places, self.norm, self.head = nn.Embedding(30522, W), nn.Embedding(512, W), nn.LayerNorm(W), nn.Linear(W, 2)
         self.blocks = nn.ModuleList(Block(False, False) for _ in range(LAYERS))
     def forward(self, words):
-        x = self.norm(self.words(words) + self.places(torch.arange(words.shape[1])))
+        x = self.norm(self.words(words) + self.places(torch.arange(words.shape[1], device=words.device)))
         for block in self.blocks: x, _ = block(x)
         return self.head(x[:, 0])
 class Gpt2(nn.Module):
@@ -59,12 +59,12 @@ class Gpt2(nn.Module):
         self.blocks = nn.ModuleList(Block(True, True) for _ in range(LAYERS))
     def scores(self, x): return F.linear(self.norm(x), self.words.weight)
     def forward(self, words):
-        x = self.words(words) + self.places(torch.arange(words.shape[1]))
+        x = self.words(words) + self.places(torch.arange(words.shape[1], device=words.device))
         for block in self.blocks: x, _ = block(x)
         return self.scores(x)
     def next(self, words, past):
         before, presents = 0 if past is None else past[0][0].shape[2], []
-        x = self.words(words) + self.places(torch.arange(before, before + words.shape[1]))
+        x = self.words(words) + self.places(torch.arange(before, before + words.shape[1], device=words.device))
         for layer, block in enumerate(self.blocks):
             x, present = block(x, None if past is None else past[layer])
             presents.append(present)
@@ -120,9 +120,11 @@ def decode(model, run, name, tokens):
         ids, past = words(50257, 1, 16), None
         with torch.no_grad():
             for k in range(tokens):
-                if k == 1: start = time.perf_counter()
+                if k == 1:
+                    done()
+                    start = time.perf_counter()
                 ids, past = run(ids, past)
-                if k == 0: continue
+        done()
         return (time.perf_counter() - start) * 1e3 / (tokens - 1)
     all()
     result[name] = sorted(all() for _ in range(3))[1]
@@ -149,8 +151,41 @@ def work(name, seconds, compiled):
         measure(f"{name}, step{suffix}", step, seconds)
 `;
 
-/** Seconds are those that each measurement takes. */
-export function pythonModels(names: readonly string[], seconds: number, compiled: boolean): string {
+const ON_CPU = "def done(): pass";
+/** Calls are timed together, since they do not wait for each other. */
+const ON_CUDA = `
+torch.set_default_device("cuda")
+torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cudnn.allow_tf32 = False
+done = torch.cuda.synchronize
+def timed(run, calls=1):
+    t = time.perf_counter()
+    for _ in range(calls): run()
+    done()
+    return (time.perf_counter() - t) * 1e3 / calls
+def measure(name, run, seconds):
+    result[f"{name}, first"] = timed(run)
+    once = min(timed(run) for _ in range(3))
+    calls = max(1, min(10000, round(200 * seconds / once)))
+    result[name] = sorted(timed(run, calls) for _ in range(5))[2]
+`;
+
+/** Choices of a comparison. Seconds are those that each measurement takes. */
+interface PythonChoices {
+  readonly seconds: number;
+  readonly compiled: boolean;
+  readonly cuda: boolean;
+}
+
+/** The Python program for these works. */
+export function pythonModels(
+  names: readonly string[],
+  { seconds, compiled, cuda }: PythonChoices,
+): string {
   const flag = compiled ? "True" : "False";
-  return [MODELS, ...names.map((name) => `work(${JSON.stringify(name)}, ${seconds}, ${flag})`)].join("\n");
+  return [
+    cuda ? ON_CUDA : ON_CPU,
+    MODELS,
+    ...names.map((name) => `work(${JSON.stringify(name)}, ${seconds}, ${flag})`),
+  ].join("\n");
 }
