@@ -268,6 +268,7 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/precision.ts isDeterministic": "ambient; read and set between graphs",
   "lib/base/recording.ts current": "what is recorded",
   "lib/base/last_match.ts kept": "ends with one call",
+  "lib/base/inherited_elements.ts standing": "what a program has defined forever, found out at each call",
   "lib/base/recording.ts frames": "what is recorded",
   "lib/base/shipped_entries.ts entries": "what is found out once",
   "lib/base/shipped_entries.ts shipment": "set once, when the library is put together",
