@@ -197,22 +197,25 @@ two" + a;
   return [x.add(1), join, Empty, { method: (b) => {
           return join(b) + \`
   \`;
-  } }];`;
+  }, get  plain () { return 1 }, set plain(to) { }, async * each() { }, 'a b' () { return super.c }, 1.50(){} }];`;
     for (const between of ["", "console.log('between');"]) {
       const f = compile(new Function("x", text(between)) as (x: Tensor) => unknown[]);
       for (let call = 0; call < 2; call++) {
-        const [y, join, Empty, { method }] = f(v(call)) as [
+        const [y, join, Empty, members] = f(v(call)) as [
           Tensor,
           (a: number) => string,
           object,
           Record<string, unknown>,
         ];
+        const { method } = members;
         see(
           y,
           join(1),
           `${join}`,
           `${Empty}`,
-          `${method}`,
+          ...Object.values(Object.getOwnPropertyDescriptors(members)).flatMap((each) =>
+            [each.value, each.get, each.set].map(String)
+          ),
           Reflect.apply(method as typeof join, null, [call]),
         );
       }

@@ -89,14 +89,33 @@ export function closureText(
     parameters.push("name$");
     args.push(options.name);
   }
-  const text = takesMarks(module)
-    ? markedClosure(applyEdits(module.text, node, edits), node.start)
-    : applyEdits(module.text, node, edits);
-  const whole = named(unit, text, { ...options, name: isStaticName ? options.name : "name$" });
+  const name = isStaticName ? options.name : "name$",
+    member = name === null ? null : writtenMember(unit, module, name);
+  const start = member?.start ?? node.start;
+  const own = applyEdits(module.text, { start, end: node.end }, edits);
+  const text = takesMarks(module) ? markedClosure(own, start) : own;
+  const whole = named(unit, text, { ...options, name, isWhole: member !== null });
   const madeStrict = unit.strict && !options.strict && !isClassNode(node);
   if (parameters.length === 0 && !madeStrict) return whole;
   const body = madeStrict ? `{ "use strict"; return ${whole}; }` : whole;
   return `((${parameters.join(", ")}) => ${body})(${args.join(", ")})`;
+}
+
+/**
+ * The method or accessor of an object literal whose key is written there and is the name, an expression: its text,
+ * which the program can ask for, begins before its function's. Null for all others.
+ */
+function writtenMember(
+  { functionKind, node }: Unit,
+  module: ParsedModule,
+  name: string,
+): ast.Property | null {
+  if (functionKind !== "method" && functionKind !== "getter" && functionKind !== "setter") return null;
+  const member = module.parentOf(node);
+  if (member?.type !== "Property" || member.computed) return null;
+  const { key } = member;
+  const written = key.type === "Identifier" ? key.name : key.type === "Literal" ? String(key.value) : null;
+  return written !== null && JSON.stringify(written) === name ? member : null;
 }
 
 /** The key of a member. V8 names a class with a static `name` by a computed key nevertheless. */
@@ -114,6 +133,8 @@ function named(
     readonly name: string | null;
     readonly namePrefix: "" | "get" | "set";
     readonly home: string | null;
+    /** Whether the text begins with the member's key and what stands before it. */
+    readonly isWhole: boolean;
   },
 ): string {
   const key = options.name ?? '""';
@@ -125,10 +146,11 @@ function named(
       const node = unit.node;
       const fn = node.type === "FunctionExpression" ? node : null;
       const proto = options.home === null ? "" : "__proto__: $rt.superOf(home$), ";
-      if (options.namePrefix) {
-        return `$rt.${options.namePrefix}ter({ ${proto}${options.namePrefix} ${member}${text} }, ${key})`;
-      }
-      return `({ ${proto}${fn?.async ? "async " : ""}${fn?.generator ? "*" : ""}${member}${text} })[${key}]`;
+      const kind = options.namePrefix
+        ? `${options.namePrefix} `
+        : `${fn?.async ? "async " : ""}${fn?.generator ? "*" : ""}`;
+      const holder = `{ ${proto}${options.isWhole ? "" : kind + member}${text} }`;
+      return options.namePrefix ? `$rt.${options.namePrefix}ter(${holder}, ${key})` : `(${holder})[${key}]`;
     }
     default:
       if (options.name === null) return `(${text})`;
@@ -161,8 +183,8 @@ function bind(variable: Variable, text: CapturedText): Binding {
   return { ...text, parameter: plain ? variable.name : `${base}$`, reference: plain ? null : `${base}$` };
 }
 
-/** Extracts the node's text from the module and applies the edits, which do not overlap. */
-function applyEdits(text: string, node: AstNode, edits: readonly Edit[]): string {
+/** Extracts the text of a node or member from the module and applies the edits, which do not overlap. */
+function applyEdits(text: string, node: Pick<AstNode, "start" | "end">, edits: readonly Edit[]): string {
   const sorted = [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
   let out = "";
   let at = node.start;
