@@ -109,7 +109,7 @@ function writtenMember(
   { functionKind, node }: Unit,
   module: ParsedModule,
   name: string,
-): ast.Property | null {
+): Pick<AstNode, "start"> | null {
   if (functionKind !== "method" && functionKind !== "getter" && functionKind !== "setter") return null;
   const member = module.parentOf(node);
   if (member?.type !== "Property" || member.computed) return null;
