@@ -49,6 +49,8 @@ interface Stage {
   readonly kernels: readonly number[];
   readonly shader: Shader;
   readonly pipeline: GPUComputePipeline;
+  /** Its parameter words, by their values: those of calls with other sizes are often the same. */
+  readonly words: Map<string, Words>;
   /** Bind groups, by the words and memory that they bind. */
   readonly bindGroups: Map<string, GPUBindGroup>;
 }
@@ -58,6 +60,14 @@ interface Words {
   /** A short identifier, since every stage of every call looks up its bind group by it. */
   readonly id: number;
   readonly slice: GPUBufferBinding;
+}
+
+/** Words of a stage that have no memory yet, and where they will be. */
+interface FreshWords {
+  readonly stage: Stage;
+  readonly text: string;
+  readonly numbers: Int32Array<ArrayBuffer>;
+  readonly offset: number;
 }
 
 /**
@@ -188,6 +198,7 @@ export class WebGpuProgram implements CompiledProgram {
       kernels: given[k] ?? [],
       shader,
       pipeline: pipelines.of(shader),
+      words: new Map(),
       bindGroups: new Map(),
     }));
     const made: Staged = { stages, parameters: new Map() };
@@ -286,7 +297,7 @@ export class WebGpuProgram implements CompiledProgram {
     });
   }
 
-  /** The words of each stage, all in one buffer. */
+  /** The words of each stage; all new ones are in one buffer. */
   #wordsOf({ stages, parameters }: Staged, places: CallPlaces): readonly Words[] {
     const { sizes, byteOffsets } = places;
     const key = sizes.length === 0 && byteOffsets.every((offset) => offset === 0)
@@ -296,27 +307,34 @@ export class WebGpuProgram implements CompiledProgram {
     if (known) return known;
     if (parameters.size >= KEPT_BIND_GROUPS) parameters.clear();
     const { device } = this.context, align = device.limits.minStorageBufferOffsetAlignment;
+    const fresh: FreshWords[] = [];
     let end = 0;
-    const slices = stages.map(({ shader: { words } }) => {
-      const offset = end, size = 4 * Math.max(4, words.length + 1);
-      end = Math.ceil((offset + size) / align) * align;
-      return { offset, size };
+    const texts = stages.map((stage) => {
+      const { words } = stage.shader, numbers = new Int32Array(Math.max(4, words.length + 1));
+      writeParameters(numbers, words, { ...places, program: this.program });
+      const text = numbers.join();
+      if (!stage.words.has(text)) {
+        fresh.push({ stage, text, numbers, offset: end });
+        end = Math.ceil((end + numbers.byteLength) / align) * align;
+      }
+      return text;
     });
-    const buffer = device.createBuffer({
-      size: Math.max(16, end),
-      usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST,
-      mappedAtCreation: true,
-    });
-    const bytes = buffer.getMappedRange();
-    stages.forEach(({ shader: { words } }, i) => {
-      const { offset, size } = present(slices[i]);
-      writeParameters(new Int32Array(bytes, offset, size / 4), words, { ...places, program: this.program });
-    });
-    buffer.unmap();
-    const id = this.#nextWords++;
-    const made = slices.map((slice): Words => ({ id, slice: { buffer, ...slice } }));
+    if (fresh.length > 0) this.#store(fresh, end);
+    const made = stages.map(({ words }, i) => present(words.get(texts[i] ?? "")));
     parameters.set(key, made);
     return made;
+  }
+
+  #store(fresh: readonly FreshWords[], size: number): void {
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST;
+    const buffer = this.context.device.createBuffer({ size, usage, mappedAtCreation: true });
+    const bytes = buffer.getMappedRange(), id = this.#nextWords++;
+    for (const { stage: { words }, text, numbers, offset } of fresh) {
+      new Int32Array(bytes, offset, numbers.length).set(numbers);
+      if (words.size >= KEPT_BIND_GROUPS) words.clear();
+      words.set(text, { id, slice: { buffer, offset, size: numbers.byteLength } });
+    }
+    buffer.unmap();
   }
 }
 
