@@ -108,7 +108,50 @@ Deno.test("a region converts a parameter once, also where gradients come and go"
     const before = x.mm(weight).tolist();
     noGrad(() => weight.mul_(2));
     assertEquals(x.mm(weight).tolist(), tensor(before).mul(2).tolist());
+    // and so is one that has other memory
+    const moved = ones([3, 3]).requiresGrad_(), other = zeros([3, 3]);
+    x.mm(moved);
+    moved.set_(other);
+    assertEquals(x.mm(moved).tolist(), x.mm(other).tolist());
   });
+});
+
+Deno.test("a region of another type converts parameters to its own type", () => {
+  const weight = randn([3, 3]).requiresGrad_(), other = randn([3, 3]).requiresGrad_();
+  const program = (weight: Tensor, other: Tensor) =>
+    autocast("cpu", () => [
+      weight.mm(other),
+      autocast({ dtype: "float16" }, () => weight.mm(other)),
+      weight.mm(other),
+    ]);
+  const types = (made: readonly Tensor[]) => made.map(({ dtype }) => dtype);
+  assertEquals(types(program(weight, other)), ["bfloat16", "float16", "bfloat16"]);
+  assertEquals(types(compile(program, { backend: "eager" })(weight, other)), [
+    "bfloat16",
+    "float16",
+    "bfloat16",
+  ]);
+});
+
+Deno.test("a backward pass has the types of its forward pass, whichever region it runs in", () => {
+  const x = randn([5, 3]), start = randn([3, 4]);
+  const train = (forward: boolean, backward: boolean, backend: string | null) => {
+    const weight = start.clone().requiresGrad_();
+    const step = (x: Tensor) => {
+      const loss = autocast({ enabled: forward }, () => x.mm(weight).float().square().mean());
+      autocast({ enabled: backward }, () => loss.backward());
+      return loss.detach();
+    };
+    (backend === null ? step : compile(step, { backend }))(x);
+    return gradOf(weight)?.tolist();
+  };
+  for (const forward of [false, true]) {
+    const wanted = train(forward, false, null);
+    for (const backend of [null, "eager", "aot_eager"]) {
+      compiler.reset();
+      assertEquals(train(forward, true, backend), wanted, `forward in a region: ${forward}, ${backend}`);
+    }
+  }
 });
 
 /** A training step under autocast; gives what it should: losses, types, parameters. */

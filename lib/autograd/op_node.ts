@@ -7,6 +7,7 @@ import type { GradientContext, OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
 import { isDifferentiable } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
+import { withoutAutocast } from "../tensor/autocast.ts";
 import { elementlessLike, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { entryOf, mapTensors, type OpEntry, type TensorArgs, tensorsOf } from "../tensor/plan.ts";
@@ -136,7 +137,10 @@ export class OpNode extends Node {
     const args: ArgsOf<Params, Tensor> = mapTensors(this.#entry, this.#args, (t) => unpack(kept.get(t)));
     const out = this.#out.map(unpack);
     const sought = this.#places.filter((_, k) => this.inputs[k] && wanted(k));
-    const made = runRule({ definition: this.definition, args, out, grads, wanted: sought });
+    // A rule has the types of its forward call, whichever region the backward pass runs in
+    const made = withoutAutocast(() =>
+      runRule({ definition: this.definition, args, out, grads, wanted: sought })
+    );
     if (made !== null) {
       let next = 0;
       return this.#places.map((_, k) => this.inputs[k] && wanted(k) ? made[next++] ?? null : null);
@@ -147,7 +151,7 @@ export class OpNode extends Node {
       grads,
       needs: (param) => this.#places.some((place, k) => place.param === param && this.edges[k] && wanted(k)),
     };
-    const found = withoutSubclasses(() => gradient.rule(ops, context));
+    const found = withoutAutocast(() => withoutSubclasses(() => gradient.rule(ops, context)));
     return this.#places.map(({ param, index }, k) => {
       const layout = this.inputs[k];
       if (!layout || !wanted(k)) return null;

@@ -11,6 +11,7 @@ import { type Autocast, autocastOf, type AutocastType, isEligible } from "../ops
 import type { OpDefinition } from "../ops/definition.ts";
 import { ambient } from "./modes.ts";
 import { entryOf, mapTensors, type TensorArgs, tensorsOf } from "./plan.ts";
+import type { Storage } from "./storage.ts";
 import type { Tensor } from "./tensor.ts";
 
 /** Options of a region, as PyTorch's. */
@@ -32,7 +33,9 @@ const cache = {
   plain: new WeakMap<Tensor, Converted>(),
 };
 
+/** A conversion, and the memory and version of the parameter that it was made of. */
 interface Converted {
+  readonly storage: Storage;
   readonly version: number;
   readonly tensor: Tensor;
 }
@@ -105,7 +108,7 @@ export function convertedArgs(
   return mapTensors<Tensor>(entryOf(definition), args, (tensor) => {
     if (tensor.dtype === dtype || !isEligible(tensor.dtype)) return tensor;
     return isCachedParameter(tensor, dtype)
-      ? keptConversion(tensor, () => convert(tensor, dtype))
+      ? keptConversion(tensor, dtype, () => convert(tensor, dtype))
       : convert(tensor, dtype);
   });
 }
@@ -116,11 +119,14 @@ function isCachedParameter(tensor: Tensor, dtype: DType): boolean {
     tensor.requiresGrad && tensor.isLeaf && tensor.viewState === null;
 }
 
-function keptConversion(tensor: Tensor, convert: () => Tensor): Tensor {
-  const kept = ambient.gradEnabled ? cache.recorded : cache.plain, known = kept.get(tensor);
-  const { version } = tensor.storage;
-  if (known?.version === version) return known.tensor;
-  const made = convert();
-  kept.set(tensor, { version, tensor: made });
-  return made;
+function keptConversion(parameter: Tensor, dtype: DType, convert: () => Tensor): Tensor {
+  const kept = ambient.gradEnabled ? cache.recorded : cache.plain, known = kept.get(parameter);
+  const { storage } = parameter, { version } = storage;
+  // Regions of other types may be inside of this one, and parameters may be written or moved in it
+  if (known?.storage === storage && known.version === version && known.tensor.dtype === dtype) {
+    return known.tensor;
+  }
+  const tensor = convert();
+  kept.set(parameter, { storage, version, tensor });
+  return tensor;
 }

@@ -40,8 +40,8 @@ const ruleOps = new WeakMap<OpDefinition, OpEntry>();
 /** Gradients in the order of `wanted`; null if the rule has to run op by op. */
 export function runRule(call: RuleCall): readonly Tensor[] | null {
   const { definition, args, out, grads, wanted } = call;
-  // Recording, tracing and casting need the ops of the rule one by one, and views are not worth a program
-  if (ambient.gradEnabled || modes.top !== null || ambient.autocast !== null) return null;
+  // Recording and tracing need the ops of the rule one by one, and views are not worth a program
+  if (ambient.gradEnabled || modes.top !== null) return null;
   if (definition.implementation.kind === "view" || wanted.length === 0) return null;
   const entry = ruleOpOf(definition);
   const given: TensorArgs = { ...args, [OUT]: out, [GRADS]: grads, [WANTED]: wanted.map(textOf).join() };
