@@ -362,3 +362,28 @@ Deno.test("versions with tensors do not count towards the budget of functions wi
   });
   assertEquals([uncompiled(c.run), c.graphs.length > 1], [[], true]);
 });
+
+Deno.test("long loops between tensors that only pass by are traced no further once the budget is spent", () => {
+  const count = (n: number) => {
+    let sum = 0;
+    for (let i = 0; i < n; i++) sum += i & 3;
+    return sum;
+  };
+  const c = capture((x: Tensor) => {
+    const y = x.add(1);
+    let sum = 0;
+    for (const n of [200, 201, 202, 203]) {
+      console.assert(true);
+      sum += count(n);
+    }
+    return y.mul(sum);
+  });
+  config.patch({ tensorlessTraceLimit: 2_000 }, () => {
+    const expected = [2 * (300 + 300 + 301 + 303)];
+    // The plain rest creates a tensor, so that later calls capture it again, with twice the limit
+    for (const graphs of [1, 2, 2]) {
+      assertEquals(list(c.run(vector(1))), expected);
+      assertEquals([uncompiled(c.run), c.graphs.length], [[["GB0047", 1]], graphs]);
+    }
+  });
+});

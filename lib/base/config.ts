@@ -218,8 +218,8 @@ export class Config extends Settings {
   /** The same for a compiled function together with the code after its graph breaks. */
   accumulatedCacheSizeLimit = 256;
   /**
-   * Maximum number of instructions that are traced of a function that meets no tensors, each version counting as 30,000
-   * more, before the rest of it runs uncompiled.
+   * Maximum number of instructions that are traced of a function in parts that compute with no tensors, each version that
+   * meets none counting as 30,000 more, before the rest of it runs uncompiled.
    */
   tensorlessTraceLimit = 1_000_000;
   /** Whether to throw `FailOnRecompileLimitHit` (GB0033) when one of these limits is reached, as `fullgraph` does. */

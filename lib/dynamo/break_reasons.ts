@@ -311,7 +311,7 @@ const CATALOGUE = {
     id: "GB0047",
     category: "function without tensors",
     explanation:
-      "Many instructions were traced without finding a tensor: the rest of the function runs uncompiled",
+      "Many instructions were traced without a computation of tensors: the rest of the function runs uncompiled",
     hint: "Compile the functions that compute with tensors, or raise config.tensorlessTraceLimit",
   },
   changingLength: {

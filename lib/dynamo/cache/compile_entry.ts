@@ -46,6 +46,7 @@ import { refuseOutliving, refuseUsedHistories } from "../trace/history_starts.ts
 import { guardMemory } from "../trace/memory.ts";
 import { guardDistinctTensors } from "../trace/distinct_tensors.ts";
 import { guardWrites } from "../trace/written_memory.ts";
+import type { Encounter } from "./trace_budget.ts";
 import { CannotTrace, type Entry, type Unit } from "./unit.ts";
 import { Wrapper } from "../variables/wrap.ts";
 import { Parameter } from "../../nn/parameter.ts";
@@ -191,15 +192,19 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
   try {
     outcome = recording.phase("trace", () => modes.without(() => machine.run()));
   } finally {
-    // Whole graphs or an error are requested
-    const hasTensors = wrapper.tensors.length > 0 || output.tensors.size > 0 || program.options.fullgraph;
-    program.budget.spend(machine.steps, { hasTensors });
+    program.budget.spend(machine.steps, { meets: encounterOf(unit, wrapper, output) });
   }
   checkMarks(wrapper, output);
   if (!program.options.fullgraph || (outcome.kind !== "break" && outcome.kind !== "branch")) {
     machine.standIns.demandNothing();
   }
   return makeEntry({ unit, machine, output, self, args, keep, broke: null }, outcome);
+}
+
+function encounterOf({ program }: Unit, { tensors }: Wrapper, output: OutputGraph): Encounter {
+  // Whole graphs or an error are requested
+  if (program.options.fullgraph || output.graph.nodes.length > output.inputs.length) return "computations";
+  return tensors.length > 0 || output.tensors.size > 0 ? "tensors" : "nothing";
 }
 
 function makeEntry(traced: Traced, outcome: Outcome): Entry {

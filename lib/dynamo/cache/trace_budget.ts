@@ -1,7 +1,7 @@
 /**
  * Limits how much of a function without tensors is traced before the rest of it runs uncompiled: capture takes a
- * thousand times as long as plain JavaScript, and gains nothing there. Invariant: attempts that encounter a tensor cost
- * nothing, and a function that creates tensors later is captured again.
+ * thousand times as long as plain JavaScript, and gains nothing there. Invariant: attempts that compute with tensors
+ * cost nothing, and a function that creates tensors later is captured again.
  */
 import { config } from "../../base/config.ts";
 import { lastSerial } from "../../tensor/storage.ts";
@@ -9,6 +9,9 @@ import type { CountCall } from "./uncompiled.ts";
 
 /** The cost of a version besides its steps, in steps. */
 const STEPS_OF_VERSION = 30_000;
+
+/** What an attempt meets: tensors that it only keeps or passes on make no part of a long loop worth its capture. */
+export type Encounter = "computations" | "tensors" | "nothing";
 
 export class TraceBudget {
   /** Whether the function is not captured any more. */
@@ -21,12 +24,11 @@ export class TraceBudget {
   /** Doubled whenever a plain run creates tensors. */
   #allowances = 1;
 
-  /** Records the end of an attempt of so many steps. */
-  spend(steps: number, { hasTensors }: { readonly hasTensors: boolean }): void {
-    if (hasTensors) {
-      this.hasTensors = true;
-      this.#spent = 0;
-    } else this.#spent += steps + STEPS_OF_VERSION;
+  /** Records the end of an attempt of so many steps that `meets` tensors. */
+  spend(steps: number, { meets }: { readonly meets: Encounter }): void {
+    if (meets !== "nothing") this.hasTensors = true;
+    if (meets === "computations") this.#spent = 0;
+    else this.#spent += steps + (meets === "tensors" ? 0 : STEPS_OF_VERSION);
     this.isSpent = this.#spent >= config.tensorlessTraceLimit * this.#allowances;
   }
 
