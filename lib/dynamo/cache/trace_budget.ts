@@ -10,7 +10,7 @@ import type { CountCall } from "./uncompiled.ts";
 /** The cost of a version besides its steps, in steps. */
 const STEPS_OF_VERSION = 30_000;
 
-/** What an attempt meets: tensors that it only keeps or passes on make no part of a long loop worth its capture. */
+/** Findings of an attempt. Tensors that it only keeps or passes on make no part of a long loop worth its capture. */
 export type Encounter = "computations" | "tensors" | "nothing";
 
 export class TraceBudget {
