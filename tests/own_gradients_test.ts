@@ -3,7 +3,7 @@
  * in any way.
  */
 import { assertEquals } from "@std/assert";
-import { compile, isTensor, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
+import { compile, isTensor, nn, optim, overrides, randn, type Tensor, tensor } from "../mod.ts";
 import { lookupBackend } from "../lib/graph/backends.ts";
 import { Storage } from "../lib/tensor/storage.ts";
 
@@ -30,6 +30,19 @@ const loss = ({ leaves, x }: Step): Tensor => {
 
 function clear({ leaves }: Step): void {
   for (const leaf of leaves) leaf.grad = null;
+}
+
+/** Keeps the tensors to which others are added in place. */
+class Targets extends overrides.TensorDispatchMode {
+  constructor(readonly held: Tensor[]) {
+    super();
+  }
+
+  override dispatch(call: overrides.OpCall): overrides.OpResult {
+    const { self } = call.args;
+    if (call.name === "add_" && isTensor(self)) this.held.push(self);
+    return call.run();
+  }
 }
 
 /** Programs of one step, and what they do with its gradients. */
@@ -108,6 +121,15 @@ const HOLDERS: Readonly<Record<string, { step(s: Step): unknown; between?(s: Ste
           if (done.grad) s.held.push(done.grad);
         });
       }
+    },
+  },
+  "a mode in which it is added to": {
+    step(s) {
+      clear(s);
+      loss(s).backward();
+    },
+    between(s) {
+      new Targets(s.held).run(() => loss(s).backward());
     },
   },
   "added to": {

@@ -174,7 +174,7 @@ export function becomeView(target: Tensor, view: Tensor): void {
 /** A second tensor with the current state of one that is about to change. */
 function formerOf({ storage, layout, offset, state }: Tensor): Tensor {
   const former = new Tensor(storage, layout, offset);
-  former.state = state && { ...state };
+  former.state = state && { ...state, grad: null, ownsGrad: false };
   return former;
 }
 
