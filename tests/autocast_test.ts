@@ -116,6 +116,15 @@ Deno.test("a region converts a parameter once, also where gradients come and go"
   });
 });
 
+Deno.test("a region's conversion of a parameter outlives the composition that makes it", () => {
+  const weight = randn([3, 3]).requiresGrad_();
+  autocast("cpu", () => {
+    noGrad(() => linalg.matrixPower(weight, 3));
+    const [found, wanted] = noGrad(() => [weight.mm(weight), weight.bfloat16().mm(weight.bfloat16())]);
+    assertEquals(found.tolist(), wanted.tolist());
+  });
+});
+
 Deno.test("a region of another type converts parameters to its own type", () => {
   const weight = randn([3, 3]).requiresGrad_(), other = randn([3, 3]).requiresGrad_();
   const program = (weight: Tensor, other: Tensor) =>

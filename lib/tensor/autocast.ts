@@ -11,7 +11,7 @@ import { type Autocast, autocastOf, type AutocastType, isEligible } from "../ops
 import type { OpDefinition } from "../ops/definition.ts";
 import { ambient } from "./modes.ts";
 import { entryOf, mapTensors, type TensorArgs, tensorsOf } from "./plan.ts";
-import type { Storage } from "./storage.ts";
+import { type Storage, unwatched } from "./storage.ts";
 import type { Tensor } from "./tensor.ts";
 
 /** Options of a region, as PyTorch's. */
@@ -126,7 +126,8 @@ function keptConversion(parameter: Tensor, dtype: DType, convert: () => Tensor):
   if (known?.storage === storage && known.version === version && known.tensor.dtype === dtype) {
     return known.tensor;
   }
-  const tensor = convert();
+  // The composition that needs it first does not own its memory
+  const tensor = unwatched(convert);
   kept.set(parameter, { storage, version, tensor });
   return tensor;
 }
