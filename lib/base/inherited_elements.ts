@@ -7,7 +7,7 @@
  */
 import { DynError } from "./errors.ts";
 import { runsAsLoaded } from "./loaded_builtins.ts";
-import { defineOwn, ReplacedBuiltins, withOwnBuiltins } from "./own_builtins.ts";
+import { defineOwn, preferringOwnBuiltins, ReplacedBuiltins, withOwnBuiltins } from "./own_builtins.ts";
 
 const { getOwnPropertyDescriptor, ownKeys } = Reflect,
   { prototype: array } = Array,
@@ -66,14 +66,14 @@ function beside<T>(work: () => T): T {
   const former = standing;
   standing = standingElement();
   try {
-    return work();
+    return preferringOwnBuiltins(work);
   } finally {
     standing = former;
   }
 }
 
 /** The first element that can neither be removed nor be replaced by an assignment. */
-function standingElement(): string | null {
+export function standingElement(): string | null {
   return elementOf(array, "Array.prototype") ?? elementOf(object, "Object.prototype");
 }
 

@@ -5,6 +5,7 @@
  * the program runs.
  */
 
+import { definingMethods } from "./defining_methods.ts";
 import { keepingLastMatch, withProgramsMatch } from "./last_match.ts";
 import { runsAsLoaded } from "./loaded_builtins.ts";
 
@@ -209,6 +210,7 @@ const inherited = ownKeys(objectPrototype).length;
  * takes a tenth of a first call.
  */
 export function restoresAsLoaded(): boolean {
+  if (stuck !== null) return false;
   if (setAside !== null || untouched) return true;
   if (!runsAsLoaded()) return false;
   if (ownKeys(objectPrototype).length !== inherited) return false;
@@ -226,7 +228,8 @@ export function originalBuiltins(): readonly Original[] {
 
 /** Returns whether every builtin is unchanged. */
 export function hasOwnBuiltins(): boolean {
-  return untouched || (setAside === null ? findDifferences().length === 0 : setAside.length === 0);
+  return stuck === null &&
+    (untouched || (setAside === null ? findDifferences().length === 0 : setAside.length === 0));
 }
 
 /** Registers dyn's own replacement of a builtin as the original. */
@@ -241,6 +244,8 @@ let untouched = false;
 /** The differences that are currently set aside, or null. */
 let setAside: readonly Difference[] | null = null;
 let replacements: ReadonlyMap<object, ReadonlyMap<PropertyKey, Difference>> | null = null;
+/** The replacement that stays during the current work since it cannot be undone, in words, or null. */
+let stuck: string | null = null;
 
 /** The program has replaced builtins in a way that cannot be set aside. */
 export class ReplacedBuiltins extends Error {
@@ -249,6 +254,7 @@ export class ReplacedBuiltins extends Error {
 
 /** Runs work of dyn. Throws ReplacedBuiltins if it cannot be isolated from the program's builtins. */
 export function withOwnBuiltins<T>(work: () => T): T {
+  if (stuck !== null) throw new ReplacedBuiltins(stuck);
   return setAside !== null || untouched ? work() : keepingLastMatch(() => isolated(work));
 }
 
@@ -269,21 +275,60 @@ function isolated<T>(work: () => T): T {
     return work();
   } finally {
     // Code of the program that ran meanwhile may have replaced others
-    const now = setAside ?? differences;
-    replacements = null;
-    setAside = null;
-    putReplaced(now);
+    setAside ??= differences;
+    putBack();
   }
 }
 
 /** Like `withOwnBuiltins`, but keeps replacements that cannot be undone: for work that must continue. */
 export function preferringOwnBuiltins<T>(work: () => T): T {
+  if (stuck !== null) return work();
   try {
     return withOwnBuiltins(work);
   } catch (error) {
-    if (error instanceof ReplacedBuiltins) return work();
+    if (error instanceof ReplacedBuiltins) return keepingLastMatch(() => besideStuck(work));
     throw error;
   }
+}
+
+function besideStuck<T>(work: () => T): T {
+  try {
+    putPossible();
+    return work();
+  } finally {
+    putBack();
+  }
+}
+
+/** Sets aside what can be; beside elements that all arrays inherit forever, lists are filled by definitions. */
+function putPossible(): void {
+  const differences = findDifferences(), possible: Difference[] = [];
+  let standsInLists = false;
+  for (let i = 0; i < differences.length; i++) {
+    const each = differences[i];
+    if (!each) continue;
+    if (change(each, each.original)) append(possible, each);
+    else {
+      stuck ??= permanent(causeAmong(differences, each));
+      standsInLists ||= each.original === undefined && isIndex(each.key);
+    }
+  }
+  // Put back in this order: a method that the program has replaced, too, is its own again
+  setAside = standsInLists ? [...definitions(), ...possible] : possible;
+  replacements = byObject(setAside);
+}
+
+function putBack(): void {
+  const now = setAside;
+  replacements = setAside = stuck = null;
+  if (now) putReplaced(now);
+}
+
+function definitions(): Difference[] {
+  const { prototype: object } = Array, owner = "Array.prototype";
+  return definingMethods.map(({ key, original }) => {
+    return { object, owner, key, original, replaced: ownDescriptor(object, key) };
+  }).filter((each) => change(each, each.original));
 }
 
 const { error: print } = console;
@@ -336,20 +381,21 @@ export function asProgram<T>(run: () => T): T {
 }
 
 function withReplaced<T>(run: () => T): T {
-  const former = setAside;
+  const former = setAside, wasStuck = stuck !== null;
   untouched = false;
   if (former === null) return run();
-  setAside = null;
-  replacements = null;
-  putReplaced(former);
+  putBack();
   let result: T;
   try {
     result = run();
   } finally {
-    const now = findDifferences();
-    putOriginals(now);
-    setAside = now;
-    replacements = byObject(now);
+    if (wasStuck) putPossible();
+    else {
+      const now = findDifferences();
+      putOriginals(now);
+      setAside = now;
+      replacements = byObject(now);
+    }
   }
   return result;
 }
@@ -418,7 +464,11 @@ const { has: isAmong } = Set.prototype;
  */
 function staysTheirs(object: object, key: PropertyKey, { configurable }: PropertyDescriptor): boolean {
   if (configurable !== false || object === objectPrototype) return false;
-  return typeof key === "symbol" ? !apply(isAmong, WELL_KNOWN, [key]) : `${+String(key) >>> 0}` !== key;
+  return typeof key === "symbol" ? !apply(isAmong, WELL_KNOWN, [key]) : !isIndex(key);
+}
+
+function isIndex(key: PropertyKey): boolean {
+  return typeof key !== "symbol" && `${+String(key) >>> 0}` === key;
 }
 
 function append(list: Difference[], item: Difference): void {
@@ -438,9 +488,12 @@ function putOriginals(differences: readonly Difference[]): void {
   for (let i = 0; i < differences.length; i++) {
     const each = differences[i];
     if (!each || change(each, each.original)) continue;
-    const { key, owner } = causeAmong(differences, each);
-    throw new ReplacedBuiltins(`${String(key)} of ${owner} was replaced permanently`);
+    throw new ReplacedBuiltins(permanent(causeAmong(differences, each)));
   }
+}
+
+function permanent({ key, owner }: Difference): string {
+  return `${String(key)} of ${owner} was replaced permanently`;
 }
 
 /** The difference because of which one cannot be undone: elements keep the length of arrays from being put back. */

@@ -12,6 +12,7 @@
 import { Session } from "node:inspector";
 import process from "node:process";
 import { setTraceLimit } from "../../base/errors.ts";
+import { standingElement } from "../../base/inherited_elements.ts";
 import { counters } from "../../base/logs.ts";
 import { GlobalSlot } from "./global_slot.ts";
 import type { Held } from "./info.ts";
@@ -133,6 +134,9 @@ export class Inspector {
   /** Sends one message and returns its result. */
   post(method: string, params: Fields = {}): Fields {
     refuseInsideDispatch();
+    const element = standingElement();
+    // The session pushes messages onto a list
+    if (element !== null) throw new InspectorUnavailable(`Expected no permanently defined ${element}`);
     let outcome: { readonly error: Error | null; readonly result: Fields } | null = null;
     // Messages are read as they arrive: taking thousands of scripts from the session's queue is quadratic
     withNextTick(
@@ -145,6 +149,11 @@ export class Inspector {
     if (outcome === null) this.drain?.();
     if (this.debugging > 0) this.occupyQueue();
     return settle(method, outcome);
+  }
+
+  /** Ends what an earlier message began, as long as the inspector can be used. */
+  end(method: string, params: Fields = {}): void {
+    if (standingElement() === null) this.post(method, params);
   }
 
   /**
@@ -189,7 +198,7 @@ export class Inspector {
     }
     this.debugging++;
     return () => {
-      if (--this.debugging === 0) this.post("Debugger.disable");
+      if (--this.debugging === 0) this.end("Debugger.disable");
     };
   }
 
@@ -277,7 +286,7 @@ export class Inspector {
 
   readonly #release = (): void => {
     this.#hasNamed = false;
-    this.post("Runtime.releaseObjectGroup", { objectGroup: GROUP });
+    this.end("Runtime.releaseObjectGroup", { objectGroup: GROUP });
   };
 }
 

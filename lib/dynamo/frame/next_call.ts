@@ -43,7 +43,7 @@ export function watchCalls(inspector: Inspector, watch: CallWatch): () => void {
       condition: `${handOutSlot.text}?.(${id},${watch.expression})`,
     });
     const breakpointId = textField(reply, "breakpointId");
-    const cut = () => void inspector.post("Debugger.removeBreakpoint", { breakpointId });
+    const cut = () => inspector.end("Debugger.removeBreakpoint", { breakpointId });
     open.set(id, { watch, cut });
     return () => {
       closeWatch(id);
