@@ -262,6 +262,7 @@ const STATE: Readonly<Record<string, string>> = {
   "lib/base/own_builtins.ts isSaid": "what is printed",
   "lib/base/own_builtins.ts replacements": "dyn's own builtins, while it works",
   "lib/base/own_builtins.ts setAside": "dyn's own builtins, while it works",
+  "lib/base/own_builtins.ts stuck": "what a program has replaced forever, found out at each call",
   "lib/base/own_builtins.ts untouched": "dyn's own builtins, while it works",
   "lib/base/own_sources.ts known": "what is found out once",
   "lib/base/precision.ts asked": "ambient; read and set between graphs",
