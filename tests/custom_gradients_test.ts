@@ -5,10 +5,13 @@ import {
   compile,
   compiler,
   DynError,
+  getDefaultDtype,
   manualSeed,
+  ones,
   rand,
   randn,
-  type Tensor,
+  setDefaultDtype,
+  Tensor,
   tensor,
 } from "../mod.ts";
 import { apart, changing, whole } from "./programs/custom_gradients.ts";
@@ -215,4 +218,96 @@ Deno.test("explanations say why a gradient is computed outside of the graph", ()
     assertMatch(`${breakReasons[0]?.explanation}`, reason);
   }
   assertEquals(last, 0);
+});
+
+/** Changes of a program between a call and its backward pass, each of which gives another gradient uncompiled. */
+function changesBefore(of: object, base: object): Readonly<Record<string, () => () => void>> {
+  const other = (grad: Tensor) => grad.mul(100);
+  const replaced = (object: object, key: string, value: unknown) => () => {
+    const former = Object.getOwnPropertyDescriptor(object, key);
+    Object.defineProperty(object, key, { value, configurable: true, writable: true });
+    return () => former ? Object.defineProperty(object, key, former) : Reflect.deleteProperty(object, key);
+  };
+  const { mul } = Tensor.prototype;
+  return {
+    backward: replaced(base, "backward", (_: Context, grad: Tensor) => other(grad)),
+    "backward of a subclass": replaced(of, "backward", (_: Context, grad: Tensor) => other(grad)),
+    scaled: replaced(of, "scaled", other),
+    mul: replaced(Tensor.prototype, "mul", function (this: Tensor, by: Tensor | number) {
+      return Reflect.apply(mul, this, [by]).add(1);
+    }),
+    "the default type": () => {
+      const former = getDefaultDtype();
+      setDefaultDtype("float64");
+      return () => setDefaultDtype(former);
+    },
+  };
+}
+
+Deno.test("a gradient that would use what the program has replaced since the call is an error", () => {
+  class Base extends autograd.Function {
+    static scaled(grad: Tensor): Tensor {
+      return grad.mul(2);
+    }
+    static override forward(context: Context, x: Tensor): Tensor {
+      context.saveForBackward(x);
+      return x.sin();
+    }
+    static override backward({ savedTensors: [x] }: Context, grad: Tensor): Tensor {
+      return this.scaled(grad).mul(x ?? 1).div(ones([3]));
+    }
+  }
+  class Derived extends Base {}
+  for (const [name, change] of Object.entries(changesBefore(Derived, Base))) {
+    compiler.reset();
+    const f = compile((x: Tensor) => Derived.apply(x).sum(), { backend: "aot_eager" });
+    const slope = (changes: () => () => void) => {
+      const x = tensor([0.25, -1, 0.5], { requiresGrad: true }), loss = f(x), undo = changes();
+      try {
+        loss.backward();
+      } finally {
+        undo();
+      }
+      return x.grad?.tolist();
+    };
+    const wanted = [0.5, -2, 1], nothing = () => () => {};
+    assertEquals(slope(nothing), wanted, name);
+    assertThrows(
+      () => slope(change),
+      DynError,
+      "Expected the backward of a Function in a compiled call",
+      name,
+    );
+    assertEquals(slope(nothing), wanted, `${name}, afterwards`);
+  }
+});
+
+Deno.test("a gradient is not taken within a call that has replaced what it uses", () => {
+  for (const how of ["assigned", "defined", "deleted"]) {
+    class Base extends autograd.Function {
+      static override forward(_context: Context, x: Tensor): Tensor {
+        return x.sin();
+      }
+      static override backward(_context: Context, grad: Tensor): Tensor {
+        return grad.mul(100);
+      }
+    }
+    class Derived extends Base {
+      static override backward(_context: Context, grad: Tensor): Tensor {
+        return grad.mul(2);
+      }
+    }
+    const f = compile((x: Tensor) => {
+      const loss = Derived.apply(x).sum();
+      const other = (_: Context, grad: Tensor) => grad.mul(100);
+      if (how === "assigned") Derived.backward = other;
+      else if (how === "defined") Object.defineProperty(Derived, "backward", { value: other });
+      else Reflect.deleteProperty(Derived, "backward");
+      loss.backward();
+      return x.grad;
+    }, { backend: "eager" });
+    const x = tensor([0.25, -1, 0.5], { requiresGrad: true });
+    assertThrows(() => f(x), DynError, "Expected the backward of a Function in a compiled call", how);
+    assertEquals(x.grad, null);
+  }
 });

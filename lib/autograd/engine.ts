@@ -303,6 +303,7 @@ class Pass {
   #finish(node: Node): void {
     const grads = this.#buffers.get(node) ?? [];
     this.#buffers.delete(node);
+    node.precondition?.();
     const arrived = grads.slice();
     const hidden = this.#hidden(node, grads);
     this.#hooks(node, grads, hidden);

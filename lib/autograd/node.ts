@@ -58,6 +58,9 @@ export abstract class Node implements GradFn<Tensor> {
   /** The calling stack, while anomaly detection is on. */
   readonly madeAt: string | null = placeNow();
 
+  /** Throws if its gradients would not be those of the program as it is when a pass runs; null: they always are. */
+  precondition: (() => void) | null = null;
+
   /** Results whose gradients are redirected, by position: see `forwardGradients`. */
   forwarding: ReadonlyMap<number, Edge> | null = null;
 

@@ -9,6 +9,8 @@ import { counters, logs } from "../../base/logs.ts";
 import { oneLine } from "../../base/console_text.ts";
 import { recording } from "../../base/recording.ts";
 import { capturedModule, rewritable } from "../../graph/captured_module.ts";
+import type { LaterReads } from "../guards/guard.ts";
+import { withUnchanged } from "../guards/unchanged.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
 import type { Node } from "../../graph/node.ts";
 import { symbolsOf } from "../../graph/sizes.ts";
@@ -56,11 +58,12 @@ export function compileGraph(unit: Unit, output: OutputGraph, results: readonly 
         return input satisfies never;
     }
   });
-  return compileCaptured(unit, gm, { examples, sizes: output.sizes });
+  return compileCaptured(unit, gm, { examples, sizes: output.sizes, later: output.later });
 }
 
-/** The inputs of a graph's compilation: example values, and the sources of symbolic sizes. */
+/** The inputs of a graph's compilation: example values, the sources of symbolic sizes, and what gradients rely on. */
 interface Inputs {
+  readonly later: LaterReads;
   readonly examples: readonly unknown[];
   readonly sizes: Pick<OutputGraph["sizes"], "sourceOf">;
 }
@@ -69,7 +72,7 @@ interface Inputs {
 export function compileCaptured(
   unit: Unit,
   gm: GraphModule,
-  { examples, sizes: env }: Inputs,
+  { examples, sizes: env, later }: Inputs,
 ): CapturedGraph {
   const { options } = unit.program, outside = outsideInference(unit);
   const name = nextGraphName();
@@ -113,7 +116,7 @@ export function compileCaptured(
       new TypeError(`Expected a list of ${count} results but found ${oneLine(found)}`),
     );
   };
-  const whole = withOwnParts(surrounded(withGradients(run, given), outside), check);
+  const whole = withOwnParts(surrounded(withUnchanged(withGradients(run, given), later), outside), check);
   return { name, run: whole, keepsNothing: options.backendName === "inductor", gm, given };
 }
 

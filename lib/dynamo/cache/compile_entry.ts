@@ -184,7 +184,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
     unit.earlyStates,
     new RepeatedCalls(repeats),
   );
-  output.guard({ kind: "globalState", state: ambientState(), methods: output.methods });
+  output.guard({ kind: "globalState", state: ambientState(), methods: output.methods, later: output.later });
   const frames = body.begin(machine, self, args);
   if (typeof frames === "string") throw new CannotTrace(frames);
   for (const frame of frames) machine.push(frame);

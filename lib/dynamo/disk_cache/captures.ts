@@ -377,7 +377,7 @@ function restore(unit: Unit, form: { readonly [key: string]: Plain }, call: Trac
   if (!unit.history.agrees(listIn(form.asked).map((each) => readAsked(each, call, by)))) {
     throw new Differs("other sizes and numbers have changed");
   }
-  const compiled = form.graph === null ? null : compileAgain(unit, recordIn(form.graph), by);
+  const compiled = form.graph === null ? null : compileAgain(unit, recordIn(form.graph), { by, guards });
   const text = textIn(form.text);
   const ways: Ways = { graph: compiled?.run, resume: (plan) => unitOf(unit, plan).resume };
   const constants = new Map(
@@ -425,7 +425,11 @@ function answerIn(form: Plain | undefined): Answer {
   return listIn(form).map((each) => each === true);
 }
 
-function compileAgain(unit: Unit, form: { readonly [key: string]: Plain }, by: ByNumber) {
+function compileAgain(
+  unit: Unit,
+  form: { readonly [key: string]: Plain },
+  { by, guards }: { readonly by: ByNumber; readonly guards: readonly Guard[] },
+) {
   const stacks = listIn(form.stacks).map((stack): readonly SourcePosition[] =>
     listIn(stack).map((each) => position.read(each, by))
   );
@@ -433,7 +437,15 @@ function compileAgain(unit: Unit, form: { readonly [key: string]: Plain }, by: B
     held = readHeld(form.held ?? null);
   const examples = listIn(form.inputs).map((each) => readInput(each, by));
   const { sizes } = by, before = new Set(sizes.guardTexts());
-  const compiled = compileCaptured(unit, capturedModule(graph, held, graphRunner), { examples, sizes });
+  const later = guards.map(({ fact }) => fact.kind === "globalState" ? fact.later : null).find((each) =>
+    each
+  );
+  if (!later) throw new DamagedForm("Expected a guard of the ambient state");
+  const compiled = compileCaptured(unit, capturedModule(graph, held, graphRunner), {
+    examples,
+    sizes,
+    later,
+  });
   // Assumptions of a backend about sizes are guarded too, so this backend must make the same ones
   const more = sizes.guardTexts().find((text) => !before.has(text));
   if (more !== undefined) throw new Differs(`compilation assumes ${more}`);

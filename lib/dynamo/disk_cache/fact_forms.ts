@@ -16,6 +16,7 @@ import {
   type Fact,
   type FactOf,
   type Guard,
+  type LaterReads,
   type MethodExpectation,
   type TensorExpectation,
 } from "../guards/guard.ts";
@@ -166,7 +167,11 @@ const fact = variants<Fact>({
   memory: refused(() => "memory"),
   extensible: fields({ source, present: flag }),
   integrity: fields({ source, level: oneOf("frozen", "sealed") }),
-  globalState: fields({ state: { write: () => null, read: () => ambientState() }, methods: list(method) }),
+  globalState: fields({
+    state: { write: () => null, read: () => ambientState() },
+    methods: list(method),
+    later: fields<LaterReads>({ members: list(method), defaults: flag }),
+  }),
 });
 
 /** A line of the program, by number. */

@@ -113,7 +113,7 @@ interface OtherFacts {
   /** The time zone of local times. */
   timeZone: { setting: string };
   /** Ambient state, and the methods of tensors that the program uses, which must be unchanged. */
-  globalState: { state: AmbientState; methods: readonly MethodExpectation[] };
+  globalState: { state: AmbientState; methods: readonly MethodExpectation[]; later: LaterReads };
 }
 
 type Facts = OtherFacts & { [K in keyof SourceFacts]: { source: Source } & SourceFacts[K] };
@@ -132,6 +132,15 @@ export interface MethodExpectation {
   readonly prototype: object;
   readonly key: string | symbol;
   readonly method: object | undefined;
+}
+
+/**
+ * What gradients traced with a call have read of the program, which has to be the same when they are computed: members
+ * found on objects or what they inherit from, and whether default types and devices matter.
+ */
+export interface LaterReads {
+  readonly members: readonly MethodExpectation[];
+  readonly defaults: boolean;
 }
 
 /** Represents a key of a Map that is guarded by its own source. */

@@ -3,6 +3,7 @@
  * gives to the results. Invariant: a `backward` that is traced computes its gradients from the saved values alone; one
  * that does or reads anything else ends the graph before the call.
  */
+import { isDifferentiable } from "../../base/dtype.ts";
 import { orNull } from "../../base/errors.ts";
 import { NotFunctional } from "../../autograd/functional.ts";
 import { drawingNodes } from "../../autograd/graph_replay.ts";
@@ -70,6 +71,7 @@ export const traceCustomGradient: BuiltinModel = (m, { args: [call, gradients], 
       m.later = null;
       refuseOtherWork(module);
       refuseUnsaved(m, saved, kept);
+      m.output.later.defaults ||= module.graph.nodes.some(usesDefaults);
       const { arrangement } = found, positions = arrangement.kind === "object" ? arrangement.keys : [];
       const { output } = module.graph, [list] = output.args;
       output.args = [
@@ -185,4 +187,14 @@ function refuseOtherWork({ graph, attributes }: GraphModule): void {
   if (drawing === null || drawing.size > 0) {
     breakGraph("gradientState", "random numbers in a gradient of its own");
   }
+}
+
+/** Returns whether a node may be another one under another default type or device: its operands decide neither. */
+function usesDefaults(node: Node): boolean {
+  const { op, meta: { value } } = node;
+  if (op !== "call_function" || value.kind !== "tensor") return false;
+  const types = [...node.inputs()].flatMap(({ meta: { value } }) =>
+    value.kind === "tensor" ? [value.tensor.dtype] : []
+  );
+  return types.length === 0 || (isDifferentiable(value.tensor.dtype) && !types.some(isDifferentiable));
 }

@@ -5,8 +5,11 @@
 import { types } from "node:util";
 import { isOwnModule } from "../../base/errors.ts";
 import { programDescriptor } from "../../base/own_builtins.ts";
+import { Function as CustomFunction } from "../../autograd/function.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
+import type { MethodExpectation } from "../guards/guard.ts";
+import { memberOf } from "../guards/unchanged.ts";
 import { isCallable, type ObjectValue, type Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 
@@ -46,4 +49,44 @@ export function refuseLaterProperty(
     if (found.writable === true && !isMember) refuseLater(m, `the property ${String(key)}`);
     return;
   }
+}
+
+/** Notes a member that a function which runs later has found on an object or what that inherits from. */
+export function noteLaterMember(
+  { later, output: { later: { members } } }: Interpreter,
+  member: MethodExpectation,
+): void {
+  if (later === null) return;
+  const { prototype, key } = member;
+  if (!members.some((each) => each.prototype === prototype && each.key === key)) members.push(member);
+}
+
+/**
+ * Notes the program's read of a property. Breaks the graph where the trace itself has written it: whether it is the same
+ * later is asked of the real objects.
+ */
+export function noteLaterRead(m: Interpreter, object: ObjectValue, key: string | symbol): void {
+  const { real } = object;
+  if (m.later === null || real === null || types.isModuleNamespaceObject(real)) return;
+  if (isOwnModule(m.top.code.module.url) && !isCustomFunction(real)) return;
+  for (let holder: ObjectValue | null = object; holder?.real; holder = holder.prototype) {
+    if (holder.slots.has(key)) {
+      breakGraph("gradientState", `a gradient reads ${String(key)}, which has been written`);
+    }
+  }
+  const method = memberOf(real, key);
+  if (method !== undefined) noteLaterMember(m, { kind: "method", prototype: real, key, method });
+}
+
+/** Breaks the graph at a write that replaces what a gradient in it has read: that of the program is another one now. */
+export function refuseReplaced({ output }: Interpreter, { real }: ObjectValue, key: string | symbol): void {
+  if (real === null) return;
+  const isRead = output.later.members.some((each) =>
+    each.key === key && (each.prototype === real || Object.prototype.isPrototypeOf.call(real, each.prototype))
+  );
+  if (isRead) breakGraph("gradientState", `${String(key)}, which a gradient has read, is replaced`);
+}
+
+function isCustomFunction(real: object): boolean {
+  return typeof real === "function" && Object.prototype.isPrototypeOf.call(CustomFunction, real);
 }

@@ -32,7 +32,7 @@ import { inheritsAnew } from "../variables/wrap.ts";
 import { indexOfKey } from "./element_keys.ts";
 import { growingOf, lengthOfGrowing } from "./growing_lists.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { refuseLater, refuseLaterProperty } from "./later_reads.ts";
+import { noteLaterRead, refuseLater, refuseLaterProperty } from "./later_reads.ts";
 import { namespaceSlot } from "./namespaces.ts";
 import { namesElement, typedElement } from "./typed_elements.ts";
 
@@ -194,6 +194,7 @@ export function findProperty(m: Interpreter, object: ObjectValue, key: Key): Fou
     const element = typedElement(m, object, key);
     return element ? { kind: "value", value: element } : undefinedFound();
   }
+  noteLaterRead(m, object, key);
   const known = object.reads.get(key);
   if (known && isAsRead(object, key)) {
     refuseLaterProperty(m, object, key, known);

@@ -27,6 +27,7 @@ import {
   relyOnChain,
   variableAt,
 } from "./objects.ts";
+import { refuseReplaced } from "./later_reads.ts";
 import { namesElement, writeTyped } from "./typed_elements.ts";
 
 /** The action that a write requires. */
@@ -224,6 +225,7 @@ function writeOwn(m: Interpreter, object: ObjectValue, key: Key, value: Value): 
     }
   }
   relyOnKind(m, object, key);
+  refuseReplaced(m, object, key);
   const former = object.slots.get(key);
   if (former?.kind === "data") object.slots.set(key, { ...former, value });
   else if (former?.kind === "deleted") {
@@ -262,6 +264,7 @@ export function defineOwn(m: Interpreter, object: ObjectValue, key: Key, slot: S
     return;
   }
   relyOnKind(m, object, key);
+  refuseReplaced(m, object, key);
   const former = object.slots.get(key);
   if (former?.kind === "deleted") {
     object.slots.delete(key);
@@ -285,6 +288,7 @@ export function deleteOwn(m: Interpreter, object: ObjectValue, key: Key): boolea
     }
     if (key === "length") return false;
   }
+  refuseReplaced(m, object, key);
   const changed = object.slots.get(key);
   const descriptor = object.real && !object.readded.has(key)
     ? programDescriptor(object.real, key)

@@ -29,7 +29,7 @@ import type { Found, Key } from "./objects.ts";
 import { newArray } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { isSwitched, setRequiresGrad } from "./gradient_switches.ts";
-import { refuseLater } from "./later_reads.ts";
+import { noteLaterMember, refuseLater } from "./later_reads.ts";
 import { leaveLayoutToTape } from "./left_to_tape.ts";
 import { refusing } from "./traced_ops.ts";
 
@@ -55,6 +55,7 @@ export function findTensorProperty(
     }
     const value: unknown = descriptor.value;
     if (typeof value !== "function") return breakGraph("tensorMethod", accessed(key));
+    noteLaterMember(m, { kind: "method", prototype, key, method: value });
     // Programs may replace methods of the class.
     if (real && source) tensor.methods.set(key, value);
     else m.output.relyOnMethod({ kind: "method", prototype: holder, key, method: value });
