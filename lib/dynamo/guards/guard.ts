@@ -135,8 +135,8 @@ export interface MethodExpectation {
 }
 
 /**
- * What gradients traced with a call have read of the program, which has to be the same when they are computed: members
- * found on objects or what they inherit from, and whether default types and devices matter.
+ * Reads of gradients that were traced with a call, which must find the same when these are computed: members found on
+ * objects or what they inherit from, and whether default types and devices matter.
  */
 export interface LaterReads {
   readonly members: readonly MethodExpectation[];

@@ -1,5 +1,5 @@
 /**
- * What gradients of the program's own rely on: they are traced with the call and computed by a later pass. Invariant: a
+ * Conditions of gradients of the program's own: they are traced with the call and computed by a later pass. Invariant: a
  * pass that would use other functions or defaults of the program than the graph does throws instead.
  */
 import { getDefaultDtype } from "../../base/dtype.ts";

@@ -62,8 +62,8 @@ export function noteLaterMember(
 }
 
 /**
- * Notes the program's read of a property. Breaks the graph where the trace itself has written it: whether it is the same
- * later is asked of the real objects.
+ * Notes the program's read of a property. Breaks the graph where the trace itself has written it: the later pass compares
+ * with what the real objects have now.
  */
 export function noteLaterRead(m: Interpreter, object: ObjectValue, key: string | symbol): void {
   const { real } = object;

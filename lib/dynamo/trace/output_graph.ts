@@ -125,7 +125,7 @@ export class OutputGraph {
   readonly attributes: Record<string, unknown> = {};
   /** Methods of dyn's classes that the program uses, guarded together with the ambient state. */
   readonly methods: MethodExpectation[] = [];
-  /** What gradients of the program's own have read of it. */
+  /** Reads of the program by gradients of its own. */
   readonly later: { members: MethodExpectation[]; defaults: boolean } = { members: [], defaults: false };
   readonly #guarded = new Set<string>();
   /** Names of sources whose objects are guarded by identity. */
