@@ -43,7 +43,9 @@ export function varyingValues(
         for (const c of s.carried) if (values.has(c.initial)) values.add(c.id);
         // Twice: a loop that runs in lanes keeps carried values for each lane, even if all of them are equal
         for (let pass = 0; pass < 2; pass++) {
-          varies = s.body.map(visit).some(Boolean) || depends(s.axis.size);
+          // What a loop combines may be computed around it
+          varies = s.body.map(visit).some(Boolean) || depends(s.axis.size) ||
+            valuesOf(s).some((id) => values.has(id));
           for (const c of s.carried) if (varies || values.has(c.initial)) values.add(c.id);
         }
         if (varies) { for (const r of s.reductions) values.add(r.id); }
