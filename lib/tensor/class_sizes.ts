@@ -193,10 +193,8 @@ export class ClassSizes implements Decider {
     this.#assumptions.push({ relation, difference: sub(left, right), outcome });
   }
 
-  /** Assumes the answer, so that results do not depend on which call of the class came first. */
-  prefer(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void {
-    if (relation === "eq" && outcome) throw new EqualByChance([...freeSymbols(sub(...sides))]);
-    this.assume(relation, sides, outcome);
+  refuseChance(difference: Dim): void {
+    throw new EqualByChance([...freeSymbols(difference)]);
   }
 
   /** Makes constants of symbols and forgets what was assumed: the trace starts again. */
