@@ -138,6 +138,34 @@ class Length extends Quantity {
 
 const unitOf = (value: unknown) => value instanceof Quantity ? value.unit : typeof value;
 
+Deno.test("tensors that a handler has seen keep their elements", () => {
+  const loss = (x: Tensor, w: Tensor) => x.mul(w).tanh().softmax(0).pow(2).sum();
+  const compiled = compile(loss), held: unknown[] = [];
+  const keeper = new Handler((call) => {
+    const result = call.run();
+    held.push(...Object.values(call.args).flat(), ...[result].flat());
+    return result;
+  });
+  const w = tensor([1, 2, -0.5, 0.25], { requiresGrad: true }), x = tensor([1.5, 2, 3, 4]);
+  const outside = compiled(x, w);
+  const passes = [
+    () => loss(x, w).backward(),
+    () => compiled(x, w).backward(),
+    () => outside.backward(),
+    () => func.grad((w: Tensor) => loss(x, w))(w.detach()),
+  ];
+  for (const pass of passes) {
+    held.length = 0;
+    keeper.run(pass);
+    w.grad = null;
+    const tensors = held.filter(isTensor);
+    assert(tensors.length > 20);
+    assert(tensors.every((each) => each.storage.filled));
+  }
+  w[Symbol.dispose]();
+  assert(!w.storage.filled);
+});
+
 Deno.test("a subclass of tensors receives calls on its instances, and no part of an op or gradient", () => {
   const leaf = tensor([2, 3], { dtype: "float32", requiresGrad: true });
   const speed = new Quantity(leaf, "m/s"), time = new Quantity(tensor([10, 20.5]), "s");

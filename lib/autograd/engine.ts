@@ -11,7 +11,7 @@ import { AssumptionFailed } from "../graph/numbers.ts";
 import { isFloat } from "../base/dtype.ts";
 import { ownWeakSet } from "../base/collections.ts";
 import { observed } from "../base/observation.ts";
-import { type BackwardOptions, takeGradient } from "../tensor/autograd_state.ts";
+import { type BackwardOptions, replaceGradient } from "../tensor/autograd_state.ts";
 import { aliasOf, asWhole, ops } from "../tensor/eager.ts";
 import { checkGradient } from "../tensor/gradient_checks.ts";
 import { setGradEnabled } from "../tensor/modes.ts";
@@ -61,10 +61,9 @@ function addGradient(
   grad: Tensor,
   { createGraph, own }: Pick<BackwardOptions, "createGraph"> & { readonly own: (grad: Tensor) => Tensor },
 ): boolean {
-  // Modes and classes of the program see the sum's operands, and may keep them
-  const state = autogradStateOf(tensor), before = takeGradient(state);
+  const state = autogradStateOf(tensor), { grad: before } = state;
   if (before === null) state.grad = own(grad);
-  else if (createGraph || before.requiresGrad) state.grad = ops.add(before, grad);
+  else if (createGraph || before.requiresGrad) replaceGradient(state, ops.add(before, grad));
   else before.add_(grad);
   return before === null;
 }

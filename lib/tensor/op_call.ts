@@ -1,6 +1,6 @@
 /**
  * A call of an op as handlers of the program receive it. Invariant: `run` without arguments makes exactly the call that
- * the program made.
+ * the program made; tensors that a handler has seen keep their elements.
  */
 import { refuseOption, refuseValue } from "../base/checked_input.ts";
 import { asProgram } from "../base/own_builtins.ts";
@@ -39,11 +39,12 @@ export class OpCall {
     this.args = call.args;
     this.#call = call;
     this.#continuation = continuation;
+    for (const value of Object.values(call.args)) keep(value);
   }
 
   /** Makes the call below the handler, with other values for the arguments in `changed`. */
   run(changed: OpArguments = {}): OpResult {
-    return this.#continuation.run(this.#with(changed));
+    return keep(this.#continuation.run(this.#with(changed)));
   }
 
   /**
@@ -51,7 +52,7 @@ export class OpCall {
    * null for an op that does not consist of others, like `decompose` of PyTorch's ops.
    */
   decompose(changed: OpArguments = {}): OpResult | null {
-    return this.#continuation.parts(this.#with(changed));
+    return keep(this.#continuation.parts(this.#with(changed)));
   }
 
   /**
@@ -61,6 +62,7 @@ export class OpCall {
    */
   answeredBy(handler: (call: OpCall) => unknown): OpResult {
     const result = asProgram(() => handler(this)), { definition, args } = this.#call;
+    keep(result);
     if (isTensor(result)) return result;
     if (Array.isArray(result) && result.every(isTensor)) return nameResults(definition, result, args);
     refuseValue(`a tensor, or a list of tensors, from dispatch of ${this.name}`, result);
@@ -74,4 +76,10 @@ export class OpCall {
     const named = Object.entries({ ...args, ...changed }).filter(([, value]) => value !== null);
     return { definition, args: parseCall(definition, [Object.fromEntries(named)], isTensor), inplace };
   }
+}
+
+/** Leaves the memory of tensors, to which a handler may refer from now on, to the collector. */
+function keep<V>(value: V): V {
+  for (const each of Array.isArray(value) ? value : [value]) if (isTensor(each)) each.storage.keep();
+  return value;
 }

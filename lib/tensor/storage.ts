@@ -82,6 +82,8 @@ export class Storage implements Contents {
   #isMixed = false;
   /** Whether the memory is owned elsewhere and will be reclaimed. */
   #isLent = false;
+  /** Whether only the collector, or the program itself, frees the memory. */
+  #isKept = false;
   /** Work that must be done before the memory is accessed. */
   #pending: PendingWork | null = null;
 
@@ -210,8 +212,20 @@ export class Storage implements Contents {
     this.#bounds = { ...bounds, version: this.version };
   }
 
-  /** Returns the memory for reuse. The caller guarantees that no tensor on it is used again. */
+  /** Says that the program may refer to it: from now on `release` leaves the memory to the collector. */
+  keep(): void {
+    this.#isKept = true;
+  }
+
+  /** Returns the memory for reuse, even if it is kept: the program itself says that it needs it no more. */
+  dispose(): void {
+    this.#isKept = false;
+    this.release();
+  }
+
+  /** Returns the memory for reuse. The caller guarantees that no tensor on it is used again, unless it is kept. */
   release(): void {
+    if (this.#isKept) return;
     if (this.#pending !== null) return this.#pending.drop(this);
     if (this.#memory === null) return;
     this.#freeForms();

@@ -367,7 +367,7 @@ export class Tensor {
 
   /** Frees its memory immediately. The tensor and all that share its elements must not be used afterwards. */
   [Symbol.dispose](): void {
-    this.storage.release();
+    this.storage.dispose();
   }
 
   /**
