@@ -108,6 +108,36 @@ export const idioms: Corpus = {
       for (const bytes of [Uint8Array.of(65, 66), Uint8Array.of(67)]) see(f(v(1), bytes, like));
     }
   },
+  "methods of arrays on other objects with a length, and arguments that were kept"({ compile, see }) {
+    const { at, every, filter, forEach, includes, join, map, reduce, slice } = Array.prototype;
+    const f = compile((x: Tensor, like: object) => {
+      const seen: unknown[] = [], loose = like as never;
+      Reflect.apply(forEach, loose, [(value: unknown, index: number, whole: unknown) => {
+        seen.push(value, index, whole === like);
+      }]);
+      return [
+        x.add(seen.length),
+        seen,
+        map.call(loose, (value) => [value]),
+        filter.call(loose, (value) => value !== "a"),
+        every.call(loose, (value) => value === "a"),
+        reduce.call(loose, (sum, value) => `${sum}${value}`, ""),
+        slice.call(loose, 1),
+        [join.call(loose, "-"), includes.call(loose, "b"), at.call(loose, -1)],
+      ];
+    });
+    const keep = function (..._: unknown[]): object {
+      return arguments;
+    };
+    const likes = [{ length: 2, 0: "a", 1: "b" }, Object.freeze({ length: 1, 0: "a" }), keep("a", "b", "c")];
+    for (const like of likes) for (let call = 0; call < 2; call++) see(f(v(1), like));
+    const g = compile((x: Tensor, list: Iterable<unknown>) => [x.add(1), [...list], new Set(list)]);
+    const { values } = Array.prototype;
+    for (const first of ["a", "b"]) {
+      see(g(v(1), keep(first, 2) as Iterable<unknown>));
+      see(g(v(1), { length: 2, 0: first, [Symbol.iterator]: values } as Iterable<unknown>));
+    }
+  },
   "regular expressions made of others, with and without new"({ compile, see }) {
     const kept = /a(b)/gi;
     const f = compile((x: Tensor, word: string) => {
@@ -184,6 +214,20 @@ export const brokenIdioms: Corpus = {
     for (const list of lists) see(f(v(1), list as PropertyDescriptorMap));
     const g = compile((x: Tensor) => [x.neg(), Object.defineProperties(fixed, { b: { value: 2 } })]);
     attempt(() => g(v(1)));
+  },
+  "loops that end the graph over objects with the iterator of arrays"({ compile, see }) {
+    const f = compile((x: Tensor, list: Iterable<unknown>) => {
+      const seen: unknown[] = [];
+      for (const each of list) {
+        console.log(each);
+        seen.push(each);
+      }
+      return [x.add(seen.length), seen];
+    });
+    const { values } = Array.prototype;
+    for (const length of [2, 3]) {
+      see(f(v(1), { length, 0: "a", 1: "b", [Symbol.iterator]: values } as Iterable<unknown>));
+    }
   },
   "functions that leave keep their text, and strings that go on in the next line their value"(
     { compile, see },

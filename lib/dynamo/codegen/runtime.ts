@@ -130,16 +130,14 @@ const ofArray = {
 const ofMap = { keys: Map.prototype.keys, values: Map.prototype.values, entries: Map.prototype.entries };
 const ofSet = { keys: Set.prototype.keys, values: Set.prototype.values, entries: Set.prototype.entries };
 const ofString = String.prototype[Symbol.iterator];
-const isArray = Array.isArray;
 
 /** An iterator of a builtin. */
 export function listIterator(
-  over: string | readonly unknown[] | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>,
+  over: string | object,
   what: Listing,
 ): Iterator<unknown> {
   if (typeof over === "string") return apply(ofString, over, []);
-  const isList = isArray(over) || types.isArgumentsObject(over) || types.isTypedArray(over);
-  const methods = isList ? ofArray : types.isMap(over) ? ofMap : ofSet;
+  const methods = types.isMap(over) ? ofMap : types.isSet(over) ? ofSet : ofArray;
   return apply(methods[what], over, []);
 }
 

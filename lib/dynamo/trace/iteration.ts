@@ -67,7 +67,7 @@ export const LIST_NEXTS: ReadonlySet<unknown> = new Set(
 /** The class of the iterators of a value, which is asked for its contents. */
 function listClass(m: Interpreter, over: Value): IteratorClass {
   if (over.kind !== "object") return OF_TEXTS;
-  if (over.arguments || over.exotic.kind === "bytes") return OF_ARRAYS;
+  if (over.exotic.kind === "plain" || over.exotic.kind === "bytes") return OF_ARRAYS;
   if (over.exotic.kind === "array") {
     elementsOf(m, over);
     return OF_ARRAYS;
@@ -129,9 +129,9 @@ function itemAt(m: Interpreter, exotic: ListIteratorExotic): Value | null {
     return character === undefined ? null : constant(character);
   }
   invariant(over.kind === "object", "Expected a collection");
-  if (over.arguments) {
+  if (over.exotic.kind === "plain") {
     const count = m.plainProperty(over, "length");
-    if (count?.kind !== "constant") return breakGraph("symbolicNumber", "the length of arguments");
+    if (count?.kind !== "constant") return breakGraph("symbolicNumber", "a length");
     return index < Number(count.value) ? m.plainProperty(over, `${index}`) ?? UNDEFINED : null;
   }
   const typed = numbersObject(over);
@@ -192,7 +192,9 @@ function builtinIterator(m: Interpreter, source: Value): ObjectValue | null {
   if (exotic.kind === "array" && real === Array.prototype[Symbol.iterator]) {
     return listIterator(m, source, "values");
   }
-  if (source.arguments && real === Array.prototype[Symbol.iterator]) return listIterator(m, source, "values");
+  if (exotic.kind === "plain" && real === Array.prototype[Symbol.iterator]) {
+    return listIterator(m, source, "values");
+  }
   if (numbersObject(source) && real === TYPED_VALUES) return listIterator(m, source, "values");
   if (exotic.kind === "map" && real === Map.prototype[Symbol.iterator]) {
     return listIterator(m, source, "entries");

@@ -57,6 +57,26 @@ function isIterable(m: Interpreter, source: Value): boolean {
   return source.kind === "tensor" || (source.kind === "constant" && typeof source.value === "string");
 }
 
+/** Returns whether methods of arrays go through an object that is none by its indices, up to a length as it is. */
+export function hasPlainLength(m: Interpreter, value: Value): value is ObjectValue {
+  if (value.kind !== "object" || value.exotic.kind !== "plain") return false;
+  const given = m.plainProperty(value, "length"),
+    length = given?.kind === "number" ? settled(m, given) : given;
+  return length?.kind === "constant" && typeof length.value === "number" && isArrayLength(length.value) &&
+    length.value <= MOST_ELEMENTS;
+}
+
+/** The items of such an object; null if one is missing. */
+export function itemsOfListed(m: Interpreter, listed: ObjectValue): Value[] | null {
+  const { value } = lengthOfArrayLike(m, listed), items: Value[] = [];
+  for (let i = 0; i < Number(value); i++) {
+    const item = m.plainProperty(listed, `${i}`);
+    if (item === null) return null;
+    items.push(item);
+  }
+  return items;
+}
+
 /** The items of a list without an iterator; null for all other values. */
 export function itemsByIndex(m: Interpreter, source: Value): Value[] | null {
   if (!isArrayLike(m, source)) return null;

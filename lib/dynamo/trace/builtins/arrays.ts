@@ -2,7 +2,6 @@
  * Models of array builtins. Invariant: methods with callbacks run as JavaScript stand-ins (polyfills.ts); the others
  * change elements here.
  */
-import { argumentSlots } from "../../codegen/object_shape.ts";
 import { breakGraph, throwError } from "../../break_reasons.ts";
 import { callbackOf } from "../calls.ts";
 import {
@@ -42,7 +41,7 @@ import {
 import { assignProperty, defineOwn } from "../property_writes.ts";
 import { strictlyEqual } from "../operators.ts";
 import { settled, textOf } from "../texts.ts";
-import { arrayFrom, arrayOfLength, integerOf } from "./array_making.ts";
+import { arrayFrom, arrayOfLength, hasPlainLength, integerOf, itemsOfListed } from "./array_making.ts";
 import { sortedOnHost } from "../host_sorts.ts";
 import { MOST_MOVED, ofLongList, sortedLongList } from "./long_lists.ts";
 import { numberIsNaN } from "../../variables/numbers.ts";
@@ -389,22 +388,16 @@ export const WITH_CALLBACKS = [
 /** Methods with callbacks that fill a list of the array's own class. */
 const FILLING = ["filter", "flatMap"] as const;
 
-/** Methods that only read, so that a list may replace an arguments object. */
+/** Methods that only read, so that a list may replace another object with a length. */
 const READING: ReadonlySet<string> = new Set(["at", "includes", "indexOf", "join", "lastIndexOf", "slice"]);
 
-/** The items of an unchanged arguments object; null for all other values. */
-function argumentsList(m: Interpreter, value: Value): ObjectValue | null {
-  if (value.kind !== "object" || value.arguments !== "unmapped") return null;
-  const length = value.slots.get("length"), items: Value[] = [];
-  for (const slot of argumentSlots(value)) if (slot.kind === "data") items.push(slot.value);
-  const isWhole = length?.kind === "data" && length.value.kind === "constant" &&
-    length.value.value === items.length;
-  return isWhole ? newArray(m, items) : null;
-}
-
-/** Returns whether a value is an arguments object, which stand-ins accept like arrays. */
-function isArguments(value: Value): boolean {
-  return value.kind === "object" && value.arguments !== null;
+/** A list of what such a method reads; null if it has to see the object itself. */
+function listInstead(m: Interpreter, value: Value, name: string): ObjectValue | null {
+  if (!READING.has(name) || !hasPlainLength(m, value)) return null;
+  const items = itemsOfListed(m, value);
+  // The conversion of an object to a string may change the following ones
+  if (items === null || (name === "join" && items.some(({ kind }) => kind === "object"))) return null;
+  return newArray(m, items);
 }
 
 /** Returns an array all of whose elements a call goes through: the graph ends before the call, not within it. */
@@ -417,9 +410,7 @@ function wholeArray(m: Interpreter, value: Value, name: string): ObjectValue {
 /** Returns an array that these models support, or breaks the graph. */
 function arrayOf(m: Interpreter, value: Value, name: string): ObjectValue {
   if (value.kind === "object" && value.exotic.kind === "array") return value;
-  const list = READING.has(name) ? argumentsList(m, value) : null;
-  if (list) return list;
-  return breakGraph("builtin", `Array.prototype.${name} of another object`);
+  return listInstead(m, value, name) ?? breakGraph("builtin", `Array.prototype.${name} of another object`);
 }
 
 /** Adds the models of arrays. */
@@ -437,8 +428,9 @@ export function addArrays(table: ModelTable): void {
     m.callInternal(name, { ...request, args: [list, ...request.args] });
   for (const name of FILLING) {
     table.method(Array.prototype, name, (m, request) => {
-      const array = wholeArray(m, request.self, name);
       callbackOf(request.args[0]);
+      if (hasPlainLength(m, request.self)) return into(m, name, request)(newArray(m, []));
+      const array = wholeArray(m, request.self, name);
       const known = ofLongList(m, name, request);
       if (known) return known;
       return ofSpecies(m, { array, length: 0 }, request, into(m, name, request));
@@ -446,7 +438,7 @@ export function addArrays(table: ModelTable): void {
   }
   table.method(Array.prototype, "map", (m, request) => {
     callbackOf(request.args[0]);
-    if (isArguments(request.self)) return m.callInternal("map", request);
+    if (hasPlainLength(m, request.self)) return m.callInternal("map", request);
     const array = wholeArray(m, request.self, "map");
     if (isPlainList(m, array)) return ofLongList(m, "map", request) ?? m.callInternal("map", request);
     const { length } = elementsOf(m, array);
@@ -460,14 +452,15 @@ export function addArrays(table: ModelTable): void {
   });
   for (const name of WITH_CALLBACKS) {
     table.method(Array.prototype, name, (m, request) => {
-      if (!isArguments(request.self)) wholeArray(m, request.self, name);
       callbackOf(request.args[0]);
+      if (hasPlainLength(m, request.self)) return m.callInternal(name, request);
+      wholeArray(m, request.self, name);
       return ofLongList(m, name, request) ?? m.callInternal(name, request);
     });
   }
   const reducing = (name: "reduce" | "reduceRight"): BuiltinModel => (m, request) => {
-    wholeArray(m, request.self, name);
     callbackOf(request.args[0]);
+    if (!hasPlainLength(m, request.self)) wholeArray(m, request.self, name);
     const known = ofLongList(m, name, request);
     return known ?? m.callInternal(request.args.length > 1 ? `${name}From` : name, request);
   };
