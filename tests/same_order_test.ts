@@ -176,37 +176,6 @@ Deno.test("long sums, and sums of intermediate values, have the bits of eager ca
   assertEquals(found, []);
 });
 
-/** Sums for which the best order depends on a size: of a dimension, or of one that a call adds. */
-const OF_SIZES: Readonly<
-  Record<string, readonly [make: (n: number) => Tensor, of: (x: Tensor, n: number) => Tensor]>
-> = {
-  "over an expanded dimension": [() => dense([17, 6]), (x, n) => x.sin().expand([n, -1, -1]).sum(0)],
-  "over an expanded row": [() => dense([16]), (x, n) => x.sin().expand([n, -1]).sum(0)],
-  "over one inside": [
-    () => dense([20, 5, 9]),
-    (x, n) => x.sin().unsqueeze(3).expand([-1, -1, -1, n]).sum([0, 3]),
-  ],
-  "of steps": [(n) => dense([n, 31, 34]).slice(2, 0, 34, 2), (x) => x.sum([0, 1])],
-  "of an expanded tensor": [(n) => dense([1, 31, n]).expand([40, 31, n]), (x) => x.sum([1, 2])],
-  "of a copy of any length": [(n) => dense([20, n + 3, 40]).slice(1, 1, n + 1), (x) => x.clone().sum()],
-};
-
-Deno.test("graphs for several sizes add in the order of each call", () => {
-  const found = noGrad(() =>
-    sampleBySeed(Object.entries(OF_SIZES), 2).flatMap(([label, [make, of]]) => {
-      compiler.reset();
-      const compiled = compile(of, { fullgraph: true, dynamic: true });
-      return [5, 7, 70, 3, 40].flatMap((n) => {
-        const x = make(n), wanted = elementsOf(of(x, n));
-        const got = elementsOf(config.patch({ inductor: { tier: "wasm" } }, () => compiled(x, n)));
-        const differs = wanted.findIndex((item, k) => !Object.is(item, got[k]));
-        return differs < 0 ? [] : [`${label} ${n}: ${got[differs]}, eagerly ${wanted[differs]}`];
-      });
-    })
-  );
-  assertEquals(found, []);
-});
-
 /** The ways in which programs run beside eager calls. */
 const WAYS: Readonly<Record<string, { readonly tier: "wasm" | "wait"; readonly options: CompileOptions }>> = {
   "op by op": { tier: "wasm", options: { backend: "aot_eager" } },

@@ -10,11 +10,9 @@ import { reportFallback } from "../../lib/base/fallback.ts";
 import { logs } from "../../lib/base/logs.ts";
 import { areDeterministicAlgorithmsEnabled } from "../../lib/base/precision.ts";
 import type { Plain } from "../../lib/base/recording.ts";
-import { cutLimits } from "../../lib/codegen/blocked_sums.ts";
 import type { ClassSource, CompiledProgram } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
 import { kernelCount } from "../../lib/loops/regions.ts";
-import { isAtMost } from "../../lib/sym/decide.ts";
 import { DamagedForm } from "../../lib/sym/stored/forms.ts";
 import type { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { compileToWasm } from "../wasm/program.ts";
@@ -35,12 +33,8 @@ function requestedTier(): Tier {
   return tier === "background" && areDeterministicAlgorithmsEnabled() ? "wait" : tier;
 }
 
-/**
- * Compiles a program for the requested tier, or the best that works. Calls whose sums would be cut elsewhere need
- * another program.
- */
+/** Compiles a program for the requested tier, or the best that works. */
 export function compileForHost(program: Program): CompiledProgram {
-  for (const { size, limit } of cutLimits(program)) isAtMost(size, limit);
   const tier = requestedTier();
   switch (tier) {
     case "wait":

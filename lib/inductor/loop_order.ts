@@ -5,8 +5,8 @@
 import { invariant } from "../base/errors.ts";
 import type { Axis, BufferId } from "../loops/ir.ts";
 import { coefficientOf } from "../loops/nest.ts";
-import { add, type Dim, divideDims, freeSymbols, max, min, mul, product, sub } from "../sym/expr.ts";
-import { hintOf, isAtMost as assumeAtMost, isSettledEqual } from "../sym/decide.ts";
+import { add, type Dim, divideDims, freeSymbols, mul, product } from "../sym/expr.ts";
+import { hintOf, isPreferred, isSettledEqual } from "../sym/decide.ts";
 import { joinAxes, type Replacement } from "./axes.ts";
 import { newAxis } from "./computation.ts";
 import { findsFirst, orderedInner } from "./first_found.ts";
@@ -65,7 +65,7 @@ function costOf(group: Group): Cost | undefined {
     : [...group.outer, ...group.inner];
   let least: Cost | undefined;
   for (const axis of axes) {
-    const cost = laneCost(axis, { accesses, work });
+    const cost = laneCost(axis, { accesses, work, isAtMost: inTracedCall });
     if (!least || isCheaper(cost, least, inTracedCall)) least = cost;
   }
   return least;
@@ -112,13 +112,12 @@ export function chooseOrder(whole: Group, tiling: Tiling): LoopOrder {
   const group = within.length > 0 ? { ...whole, members: within } : whole;
   const accesses = accessesOf(group, true), work = workOf(group);
   const lanes = settledLanes(group.members), settles = lanes === undefined && group.members.some(addsFloats);
-  const isAtMost = settles ? assumeAtMost : inTracedCall;
+  const isAtMost = settles ? isPreferred : inTracedCall;
   if (settles) {
     // Loops of one step are no loops, and then others are the cheaper ones
     for (const { size } of [...group.outer, ...group.inner]) isSettledEqual(size, 1);
   }
-  const isOrdered = group.members.some(findsFirst),
-    outer = byStride(group.outer, { accesses, isAtMost: inTracedCall });
+  const isOrdered = group.members.some(findsFirst), outer = byStride(group.outer, { accesses, isAtMost });
   const inner = isOrdered || lanes !== undefined
     ? orderedInner(group)
     : byStride(group.inner, { accesses, isAtMost });
@@ -126,38 +125,20 @@ export function chooseOrder(whole: Group, tiling: Tiling): LoopOrder {
   if (inner.length === 0 && isOne(outer, accesses)) {
     return { outer, inner, vector: "outer", tiles: NO_TILES };
   }
+  let best: Axis | undefined, least: Cost | undefined;
   const innermost = isOrdered || lanes !== undefined ? inner.slice(-1) : inner;
-  const candidates = [...lanes === "inner" ? [] : outer, ...lanes === "outer" ? [] : innermost]
-    .map((axis) => ({ axis, cost: laneCost(axis, { accesses, work }) }));
-  // Later axes win ties, since they are inner ones
-  const chosen = candidates.reduce<Candidate | undefined>(
-    (least, each) => !least || isCheaper(each.cost, least.cost, inTracedCall) ? each : least,
-    undefined,
-  );
-  if (!chosen) return { outer, inner, vector: "none", tiles: NO_TILES };
-  const best = chosen.axis, lane = best;
-  if (settles) relyOn(chosen, candidates, outer);
+  for (const axis of [...lanes === "inner" ? [] : outer, ...lanes === "outer" ? [] : innermost]) {
+    const cost = laneCost(axis, { accesses, work, isAtMost });
+    // Later axes win ties, since they are inner ones
+    if (!least || isCheaper(cost, least, isAtMost)) [best, least] = [axis, cost];
+  }
+  if (!best) return { outer, inner, vector: "none", tiles: NO_TILES };
+  const lane = best;
   const last = (axes: readonly Axis[]) => [...axes.filter((a) => a !== lane), lane];
   if (!outer.includes(best)) return { outer, inner: last(inner), vector: "inner", tiles: NO_TILES };
   const ordered = last(outer);
   const tiles = inner.length === 0 ? tilesOf(ordered, best, { accesses, tiling }) : undefined;
   return tiles ?? { outer: ordered, inner, vector: "outer", tiles: NO_TILES };
-}
-
-/** An axis along which lanes may run. */
-interface Candidate {
-  readonly axis: Axis;
-  readonly cost: Cost;
-}
-
-/** Assumes what the order of a sum follows from: whether lanes run along a reduced axis, and along which one. */
-function relyOn(chosen: Candidate, candidates: readonly Candidate[], outer: readonly Axis[]): void {
-  const place = candidates.indexOf(chosen), isOuter = outer.includes(chosen.axis);
-  for (const [at, other] of candidates.entries()) {
-    if (other === chosen || isOuter && outer.includes(other.axis)) continue;
-    if (at < place) isCheaper(chosen.cost, other.cost, assumeAtMost);
-    else isCheaper(other.cost, chosen.cost, assumeAtMost);
-  }
 }
 
 /** Returns whether every access walks several axes as one, which makes them the vector axis however short each is. */
@@ -250,9 +231,13 @@ const LANES = 16;
  */
 function laneCost(
   axis: Axis,
-  { accesses, work }: { readonly accesses: readonly Weighted[]; readonly work: Dim },
+  { accesses, work, isAtMost }: {
+    readonly accesses: readonly Weighted[];
+    readonly work: Dim;
+    readonly isAtMost: Compare;
+  },
 ): Cost {
-  const lanes = min(LANES, max(1, axis.size));
+  const lanes = isAtMost(LANES, axis.size) ? LANES : isAtMost(1, axis.size) ? axis.size : 1;
   let inLanes = work, apart: Dim = 0;
   for (const { index, weight } of accesses) {
     const stride = coefficientOf(index, axis.symbol);
@@ -260,9 +245,7 @@ function laneCost(
       inLanes = add(inLanes, weight);
       continue;
     }
-    // 1 up to 8, and else 0
-    const isNear = (length: Dim) => min(1, max(0, sub(9, length)));
-    const steps = stride === undefined ? UNIT : sub(FAR, mul(FAR - NEAR, isNear(lengthOf(stride))));
+    const steps = stride === undefined ? UNIT : isAtMost(lengthOf(stride), 8) ? NEAR : FAR;
     apart = add(apart, mul(steps, weight));
   }
   return { amount: add(mul(UNIT, inLanes), mul(lanes, apart)), lanes };

@@ -7,7 +7,7 @@ import { InternalError } from "../base/errors.ts";
 import { contiguousStrides } from "../graph/meta.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import type { BufferOperand } from "../loops/record.ts";
-import { isAtMost } from "../sym/decide.ts";
+import { isPreferred } from "../sym/decide.ts";
 import { add, type Dim, divideDims, floorDiv, mul, product } from "../sym/expr.ts";
 import { makeComputation } from "./computation.ts";
 import type { ReductionWork } from "./settled_sums.ts";
@@ -75,9 +75,8 @@ function sumInBlocks(job: Job, work: ReductionWork, storages: Storage[]): Job[] 
   const { sizes, over: [rows], lanes } = job;
   if (work.op !== "sum" || lanes !== "outer" || rows === undefined || job.over.length > 1) return [job];
   const results = product(sizes);
-  // The number of rows first: most sums have few, and depend on no other size then
-  const isLong = isAtMost(4 * BLOCK, rows) && isAtMost(SMALL, mul(results, rows));
-  if (!isLong || !isAtMost(ENOUGH, results) || !isAtMost(results, WIDEST)) return [job];
+  const isWide = isPreferred(ENOUGH, results) && isPreferred(results, WIDEST);
+  if (!isWide || !isPreferred(4 * BLOCK, rows) || !isPreferred(SMALL, mul(results, rows))) return [job];
   const count = floorDiv(add(rows, BLOCK - 1), BLOCK), isWhole = divideDims(rows, BLOCK) !== undefined;
   const partial = temporary(storages, work.accumulator, [count, ...sizes]);
   const { order, label } = job, common = { order, label, lanes };

@@ -53,16 +53,27 @@ export function isAtMost(a: Dim, b: Dim): boolean {
 }
 
 /**
- * Returns whether a = b, where programs for calls in which it is so would be others. A decider whose programs cannot
- * say so makes constants of sizes that are equal by chance.
+ * a ≤ b in the traced call, for a choice between programs of which each is right for every call. Only a decider whose
+ * calls must all run the program that each would have alone records the answer.
+ */
+export function isPreferred(a: Dim, b: Dim): boolean {
+  const difference = sub(a, b), proven = provable("le", difference);
+  if (proven !== undefined) return proven;
+  const outcome = hintOf(difference) <= 0;
+  deciderIn(difference).prefer?.("le", [a, b], outcome);
+  return outcome;
+}
+
+/**
+ * Returns whether a = b in every call, where programs for calls in which it is so would be others. A decider whose
+ * calls must all run the program that each would have alone makes constants of sizes that are equal by chance.
  */
 export function isSettledEqual(a: Dim, b: Dim): boolean {
   if (a === b) return true;
   const difference = sub(a, b), proven = provable("eq", difference);
   if (proven !== undefined) return proven;
-  if (!isOfSizes(difference)) return false;
-  if (hintOf(difference) === 0) deciderIn(difference).refuseChance?.(difference);
-  return decide("eq", a, b);
+  if (isOfSizes(difference)) deciderIn(difference).prefer?.("eq", [a, b], hintOf(difference) === 0);
+  return false;
 }
 
 /** a = b without a guard: true or false if provable, undefined if it depends on a symbol. */

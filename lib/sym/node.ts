@@ -26,10 +26,10 @@ export interface Decider {
   /** Records that `relation` between `left` and `right` was assumed to be `outcome`. */
   assume(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void;
   /**
-   * Throws, so that the trace starts again with constants, because sizes with this difference are equal by chance in a
-   * program whose loops would be others if it knew. Absent: it is assumed that they are equal.
+   * Records the answer to a question that chose between equivalent programs. Absent: calls with another answer may run
+   * the program that was chosen. Equal sizes may be made constants, for which it throws so that the trace starts again.
    */
-  refuseChance?(difference: Dim): void;
+  prefer?(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void;
 }
 
 /**

@@ -193,8 +193,10 @@ export class ClassSizes implements Decider {
     this.#assumptions.push({ relation, difference: sub(left, right), outcome });
   }
 
-  refuseChance(difference: Dim): void {
-    throw new EqualByChance([...freeSymbols(difference)]);
+  /** Assumes the answer, so that results do not depend on which call of the class came first. */
+  prefer(relation: Relation, sides: readonly [Dim, Dim], outcome: boolean): void {
+    if (relation === "eq" && outcome) throw new EqualByChance([...freeSymbols(sub(...sides))]);
+    this.assume(relation, sides, outcome);
   }
 
   /** Makes constants of symbols and forgets what was assumed: the trace starts again. */
