@@ -343,8 +343,8 @@ export function webGpuTarget(
         const own = sides ?? slicedSumsOf(product);
         if (own) return { ...own, busy: BUSY, depth: DEPTH, step: 1 };
         const { rows, columns, each } = tilesOf(product), { tiles, depth } = ENOUGH[each.columns];
-        // For small matrices, parts save less than the kernel that adds them up costs
         if (product.call.op !== "matmul") return { rows, columns, busy: tiles, depth, step: 4 };
+        // For small matrices, parts save less than the kernel that adds them up costs
         const isDeep = each.columns === 8 && (productSizes(product)?.depth ?? 0) >= DEEP.from;
         return { rows, columns, busy: isDeep ? DEEP.tiles : tiles, depth: 2 * ENOUGH[4].depth, step: 4 };
       },
