@@ -104,6 +104,15 @@ const CASES: Readonly<Record<string, Case>> = {
   "a scale of powers": growing((x) => x.mul(logspace(-1, 1, x.shape[2] ?? 0)), sequences),
   "every third place": growing((x, n) => x.sum().mul(arange(0, n, 3)), sequences),
   "places in reverse": growing((x, n) => x.mul(arange(n - 1, -1, -1)), sequences),
+  "distances in both directions": growing(
+    (x, n) => [arange(n - 1, -n, -1).mul(x.sum()), arange(1 - n, n).mul(x.sum())],
+    sequences,
+  ),
+  "centres of elements": growing((x, n) => x.mul(arange(0.5, n).div(n)), sequences),
+  "places around the middle": growing(
+    (x, n) => x.sum().mul(arange(-Math.floor(n / 2), Math.floor(n / 2))),
+    sequences,
+  ),
   "rolled by half": growing((x) => x.roll(Math.floor((x.shape[2] ?? 0) / 2), 2).cumsum(2), sequences),
   "rolled by changing shifts": counted((x, n) => x.roll([n, -1], [2, 1]).cumsum(2), sequences(8), [
     3,

@@ -86,6 +86,13 @@ Deno.test("requested symbolic sizes stay symbols, through files and compilation"
   });
 });
 
+Deno.test("a layer of two directions is exported for every batch", () => {
+  const layer = new nn.LSTM(3, 2, { bidirectional: true, batchFirst: true });
+  const program = compiler.export((x: Tensor) => layer.call(x)[0], [randn([4, 5, 3])], { dynamic: true });
+  const x = randn([2, 5, 3]);
+  assertEquals((program.call(x) as Tensor).tolist(), noGrad(() => layer.call(x)[0]).tolist());
+});
+
 Deno.test("named dimensions are symbols in their ranges", () => {
   const f = (x: Tensor, y: Tensor) => x.reshape([y.shape[0] ?? 0, -1]).sum(1);
   const program = compiler.export(f, [ones([6]), ones([3])], {

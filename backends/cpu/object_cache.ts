@@ -213,7 +213,11 @@ class Build implements BackgroundBuild {
   #begin(wanted: readonly Wanted[]): void {
     const folder = `${libraryFolder()}/build${uniqueSuffix()}`, seconds = this.#seconds;
     Deno.mkdirSync(folder, { mode: 0o700 });
-    const drafts = wanted.map((each, i): Draft => ({ ...each, stem: `${folder}/${i}` }));
+    // Their names, for whoever looks at what the compiler is at
+    const drafts = wanted.map((each, i): Draft => ({
+      ...each,
+      stem: `${folder}/${each.job.source.name}.${i}`,
+    }));
     const commands = drafts.map((draft) => commandOf(this.#toolchain, draft));
     if (this.mode === "background") {
       this.#running = { run: runInBackground(commands, { seconds, folder }), drafts };

@@ -94,13 +94,16 @@ export function whileExporting<R>(body: () => R): R {
   }
 }
 
+/** Returns whether what is being traced is exported: it will run without the program and its language. */
+export const tracesExport = (): boolean => exporting;
+
 /** Returns whether a program is being exported: true in code that `compiler.export` traces. */
 export function isExporting(): boolean {
   if (arguments.length > 0) refuseSurplus("isExporting", 0, arguments);
   return false;
 }
 
-markFunction(isExporting, { kind: "answers", answer: () => exporting });
+markFunction(isExporting, { kind: "answers", answer: tracesExport });
 
 /** Options of `disable`. */
 export interface DisableOptions {

@@ -7,6 +7,7 @@ import { isSmallInteger } from "../../sym/integers.ts";
 import { invariant } from "../../base/errors.ts";
 import { hintOf, isAtMost, isEqual, isLess, isUnbacked, specialize } from "../../sym/decide.ts";
 import { add, boundsOf, type Dim, floorDiv, max, min, mod, mul, type Relation, sub } from "../../sym/expr.ts";
+import { tracesExport } from "../functions/marks.ts";
 import { itemOfSize, RELATIONS } from "../trace/graph_numbers.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import {
@@ -107,12 +108,13 @@ export function specializeNumber(output: OutputGraph, value: NumberValue): Const
 
 /**
  * A number as a size of an op; null if it is none in this call. What only the language computes, a rounded number or the
- * half of a difference, is a size of its own, which each call checks to be one.
+ * half of a difference, is a size of its own, which each call checks to be one; programs without the language have sizes
+ * of their arguments only.
  */
 export function sizeOf(output: OutputGraph, value: NumberValue): Dim | null {
   const { expression, hint } = value;
   if (value.dim !== null) return value.dim;
-  const places = isSmallInteger(hint) ? placesIn(expression) : null;
+  const places = isSmallInteger(hint) && !tracesExport() ? placesIn(expression) : null;
   if (!places || places.length === 0) return null;
   return output.sizeComputedBy(expression, hint);
 }
@@ -147,9 +149,9 @@ const integerOf = (value: Numeric): Dim | null =>
 /** A size within which integer arithmetic is exact. */
 function exact(dim: Dim): Dim | null {
   const [lower, upper] = boundsOf(dim);
-  if (lower > -EXACT && upper < EXACT) return dim;
-  // Products of sizes of existing tensors stay exact although their bounds are open.
-  return upper === Infinity && lower >= 0 ? dim : null;
+  // Products and differences of sizes of existing tensors stay exact although their bounds are open.
+  const isSound = (bound: number): boolean => Math.abs(bound) < EXACT || Math.abs(bound) === Infinity;
+  return isSound(lower) && isSound(upper) ? dim : null;
 }
 
 /** Integer arithmetic that yields the same as that of the language, -0 included; null if it may not. */

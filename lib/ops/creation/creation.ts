@@ -179,11 +179,13 @@ function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { 
   const all = [start, end, step];
   const dtype = all.some((x) => typeof x === "number" && !Number.isInteger(x)) ? getDefaultDtype() : "int64";
   if (all.some((x) => x instanceof Sym)) {
-    if (!isSize(start) || !isSize(end) || !isSize(step)) {
+    // As many whole steps lead from the integer below a fraction to an integer as from the fraction itself
+    const first = typeof start === "number" ? Math.floor(start) : start;
+    if (!isSize(first) || !isSize(end) || !isSize(step) || (first !== start && !isLess(0, step))) {
       throw new DynError("Expected integers for a range with a symbolic size among them");
     }
     if (isEqual(step, 0)) throw new DynError("Expected a nonzero step but found 0");
-    const forward = isLess(0, step), length = forward ? sub(end, start) : sub(start, end);
+    const forward = isLess(0, step), length = forward ? sub(end, first) : sub(first, end);
     if (isLess(length, 0)) {
       throw new DynError(
         `Expected a step towards the end but found ${sizeText(start)} to ${sizeText(end)} by ${
