@@ -204,6 +204,10 @@ export * as library from "./lib/library.ts";
 /** Graphs and their transformations, like `torch.fx`. */
 export * as fx from "./lib/graph/mod.ts";
 export { DebugMode, type LoggedOp } from "./lib/debug/op_log.ts";
+export { numerics, type NumericsOf, type NumericsReport } from "./lib/debug/numerics/numerics.ts";
+export type { DriftWithout, GraphNumerics, ValueNumerics } from "./lib/debug/numerics/measure.ts";
+export type { Distance } from "./lib/debug/numerics/distance.ts";
+export type { Rounding } from "./lib/debug/numerics/roundings.ts";
 export {
   type DataFormats,
   type Hyperparameter,

@@ -2,6 +2,7 @@
 import "../support/eager_tier.ts";
 import "../debug_test.ts";
 import "../report_test.ts";
+import "../numerics_test.ts";
 import "../shadow_test.ts";
 import "../simulator_test.ts";
 import "../profiler_test.ts";

@@ -43,6 +43,8 @@ export interface TrialCase {
   readonly spent: ReadonlySet<number>;
   /** The random generator at the beginning. */
   readonly generator: GeneratorState;
+  /** Runs the call and its backward pass, which it may observe. */
+  readonly within?: <R>(body: () => R) => R;
 }
 
 /** The case of a graph called with these arguments now. */
@@ -82,10 +84,10 @@ export function runTrial(run: CompiledFunction, of: TrialCase, precision: Precis
   const after = defaultGenerator.state;
   const copies = copyArguments(of.args, precision);
   defaultGenerator.state = of.generator;
+  const { within = (body) => body() } = of;
+  const tried = () => within(() => attempt(run, of, { ...copies, precision }));
   try {
-    return precision === "same"
-      ? attempt(run, of, { ...copies, precision })
-      : inDouble(() => attempt(run, of, { ...copies, precision }));
+    return precision === "same" ? tried() : inDouble(tried);
   } finally {
     defaultGenerator.state = after;
   }

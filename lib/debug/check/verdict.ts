@@ -224,6 +224,17 @@ function layoutText({ dtype, shape, strides, device, requiresGrad }: Tensor, lai
   return `${dtype}[${shape.join(", ")}]${list}${device === "cpu" ? "" : ` on ${device}`}${grad}`;
 }
 
+/** The indices of an element, by its position in row-major order. */
+export function indicesOf(at: number, shape: readonly number[]): number[] {
+  const place: number[] = [];
+  let rest = at;
+  for (const size of shape.toReversed()) {
+    place.unshift(rest % size);
+    rest = Math.floor(rest / size);
+  }
+  return place;
+}
+
 const valueText = (value: unknown): string =>
   isTensor(value) ? "a tensor" : Deno.inspect(value, { depth: 1 });
 
@@ -231,13 +242,7 @@ function elementText(found: ElementDifference, shape: readonly number[]): string
   const { count, total, at, got, want, allowed } = found;
   const number = (value: number | bigint) =>
     typeof value === "bigint" ? `${value}` : `${Number(value.toPrecision(9))}`;
-  const place: number[] = [];
-  let rest = at;
-  for (const size of shape.toReversed()) {
-    place.unshift(rest % size);
-    rest = Math.floor(rest / size);
-  }
-  const where = shape.length === 0 ? "" : `, the most at [${place.join(", ")}]`;
+  const where = shape.length === 0 ? "" : `, the most at [${indicesOf(at, shape).join(", ")}]`;
   const bound = allowed === 0
     ? ""
     : `, ${number(Math.abs(Number(got) - Number(want)))} apart, allowed ${Number(allowed.toPrecision(3))}`;
