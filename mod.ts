@@ -207,6 +207,7 @@ export { DebugMode, type LoggedOp } from "./lib/debug/op_log.ts";
 export { numerics, type NumericsOf, type NumericsReport } from "./lib/debug/numerics/numerics.ts";
 export type { DriftWithout, GraphNumerics, ValueNumerics } from "./lib/debug/numerics/measure.ts";
 export type { Distance } from "./lib/debug/numerics/distance.ts";
+export type { UncompiledCalls } from "./lib/compiler.ts";
 export type { Rounding } from "./lib/debug/numerics/roundings.ts";
 export {
   type DataFormats,

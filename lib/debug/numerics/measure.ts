@@ -20,7 +20,9 @@ import { type Effect, largestRoundings, type Rounding } from "./roundings.ts";
 export interface ValueNumerics {
   /** "result 0", or the name of an input and what is compared of it. */
   readonly name: string;
+  /** The type of its elements. */
   readonly dtype: DType;
+  /** Its sizes. */
   readonly shape: readonly number[];
   /** Number of elements; of complex ones, of their parts. */
   readonly numel: number;
@@ -44,6 +46,7 @@ export interface DriftWithout {
 export interface GraphNumerics {
   /** The function whose graph it is. */
   readonly title: string;
+  /** The results, the arguments after the call, and the gradients. */
   readonly values: readonly ValueNumerics[];
   /** Settings with which compiled results drift less from plain ones; empty if they do not drift. */
   readonly settings: readonly DriftWithout[];

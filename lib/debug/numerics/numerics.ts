@@ -9,9 +9,8 @@ import { checkFunction, refuseSurplus } from "../../base/checked_input.ts";
 import { config } from "../../base/config.ts";
 import { showAsText } from "../../base/console_text.ts";
 import { alignedRows, counted } from "../../base/report_text.ts";
-import { status } from "../../compiler.ts";
+import { status, type UncompiledCalls } from "../../compiler.ts";
 import { compile, type CompileOptions, resolveBackend } from "../../compile.ts";
-import type { UncompiledCalls } from "../../dynamo/mod.ts";
 import { originalOf } from "../../dynamo/functions/marks.ts";
 import type { GraphBackend } from "../../graph/backend.ts";
 import { getDefaultBackend } from "../../graph/backends.ts";
@@ -29,6 +28,7 @@ export interface NumericsReport {
   readonly graphs: readonly GraphNumerics[];
   /** The parts of the call that ran uncompiled, whose numbers are the plain ones, and why. */
   readonly uncompiled: readonly UncompiledCalls[];
+  /** A table of the values of each graph, and what brings them closer. */
   toString(): string;
 }
 

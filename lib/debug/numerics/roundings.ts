@@ -27,8 +27,9 @@ import { meetingCalls } from "./leaves.ts";
 
 /** A call whose rounding moves a result. */
 export interface Rounding {
-  /** The op, and the line that requested it. */
+  /** The op, and the function and line that requested it. */
   readonly op: string;
+  /** That line; null in a backward pass. */
   readonly position: SourcePosition | null;
   /** How far its rounding error alone moves the result, relative to the largest element. */
   readonly relative: number;

@@ -11,7 +11,9 @@ import { withRuntimeBuiltins } from "../../base/own_builtins.ts";
 export interface UncompiledCalls {
   /** The function, or the part of it after a graph break. */
   readonly name: string;
+  /** The reason. */
   readonly reason: BreakReason;
+  /** Number of calls. */
   readonly calls: number;
 }
 
@@ -20,6 +22,7 @@ export type CountCall = () => void;
 
 interface Counted {
   readonly name: string;
+  /** The reason. */
   readonly reason: BreakReason;
   calls: number;
 }

@@ -188,9 +188,9 @@ function rangeOf(start: Scalar | Dim, end: Scalar | Dim, step: Scalar | Dim): { 
     const forward = isLess(0, step), length = forward ? sub(end, first) : sub(first, end);
     if (isLess(length, 0)) {
       throw new DynError(
-        `Expected a step towards the end but found ${sizeText(start)} to ${sizeText(end)} by ${
-          sizeText(step)
-        }`,
+        `Expected a step towards the end but found ${isSize(start) ? sizeText(start) : start} to ${
+          sizeText(end)
+        } by ${sizeText(step)}`,
       );
     }
     return { length: ceilDiv(length, forward ? step : sub(0, step)), dtype };
