@@ -213,7 +213,7 @@ class Build implements BackgroundBuild {
   #begin(wanted: readonly Wanted[]): void {
     const folder = `${libraryFolder()}/build${uniqueSuffix()}`, seconds = this.#seconds;
     Deno.mkdirSync(folder, { mode: 0o700 });
-    // Their names, for whoever looks at what the compiler is at
+    // Their names show in a list of processes what the compiler works on
     const drafts = wanted.map((each, i): Draft => ({
       ...each,
       stem: `${folder}/${each.job.source.name}.${i}`,
