@@ -9,7 +9,7 @@
 import { fileURLToPath } from "node:url";
 import { ConvNet } from "../examples/mnist/model.ts";
 import { compiler, nn, randn, savePackage, type Tensor } from "../mod.ts";
-import { readArchive } from "../lib/packages/archive.ts";
+import { readArchive } from "../lib/base/archive.ts";
 import { describeMachine, medianOf } from "./support/measure.ts";
 
 /** Number of starts of each process. */

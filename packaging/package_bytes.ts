@@ -21,7 +21,7 @@ import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import type { CompiledGraph } from "../lib/inductor/compiled_graph.ts";
 import { withIndexChecks } from "../lib/inductor/index_checks.ts";
 import type { Program } from "../lib/loops/ir.ts";
-import { type Files, writeArchive } from "../lib/packages/archive.ts";
+import { type Files, writeArchive } from "../lib/base/archive.ts";
 import {
   MANIFEST,
   type Manifest,

@@ -8,7 +8,7 @@ import { itemSize } from "../lib/base/dtype.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { unflatten } from "../lib/base/tree.ts";
 import { contiguousStrides } from "../lib/graph/meta.ts";
-import { type Files, readArchive } from "../lib/packages/archive.ts";
+import { type Files, readArchive } from "../lib/base/archive.ts";
 import { checkCall, type Holding, leavesOf, type ValueSource } from "../lib/packages/call_spec.ts";
 import {
   MANIFEST,

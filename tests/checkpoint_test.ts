@@ -27,6 +27,76 @@ function inFolder<T>(body: (file: string) => T): T {
   }
 }
 
+/** Reads a file of torch.save that stands in tests/data. */
+const ofTorch = (name: string): Record<string, unknown> => load(new URL(`data/${name}.pt`, import.meta.url));
+
+/** The pickles in which torch.save writes its files: today's archives, in two protocols, and the former stream. */
+const OF_TORCH = ["torch_save", "torch_save_protocol4", "torch_save_stream"];
+
+Deno.test("files of torch.save are read: containers, numbers, types, views of memory, a state dict by its keys", () => {
+  for (const name of OF_TORCH) {
+    const { model, views, types, parameter, leaf, conj, negative, scalar, empty, ...rest } = ofTorch(name);
+    const numbers = { step: 7, lr: 1e-3, big: 2 ** 40, huge: 2n ** 70n, neg: -3, negzero: -0, inf: Infinity };
+    const lists = { tuple: [1, 2, 3, 4], set: new Set([1]), size: [1, 2], same: [[1, 2], [1, 2]] };
+    const dicts = {
+      "by number": { 0: "a", 1: "b" },
+      "by tuple": new Map([[[1, 2], "a"]]),
+      default: { k: [1] },
+    };
+    const texts = { bytes: new Uint8Array([97, 255]), text: "é", dtype: "float16", device: "cpu" };
+    const others = { complex: { re: 1, im: 2 }, none: null, false: false, count: { a: 2, b: 1 } };
+    assertEquals(rest, { ...numbers, ...lists, ...dicts, ...texts, ...others });
+    const [first, second] = rest.same as unknown[];
+    assert(first === second);
+
+    for (const [dtype, t] of Object.entries(types as Record<string, Tensor>)) {
+      assertEquals([t.dtype as string, t.real().double().tolist()], [dtype, [
+        1,
+        0,
+        dtype === "bool" ? 1 : 3,
+      ]]);
+    }
+    assertEquals(
+      `${conj} ${negative} ${scalar}`,
+      "tensor([1.-2.j]) tensor([-1., -2.]) tensor(2.5000, dtype=float64)",
+    );
+    assertEquals((empty as Tensor).shape, [0, 3]);
+    assert(parameter instanceof nn.Parameter && parameter.requiresGrad && (leaf as Tensor).requiresGrad);
+    const [whole, transposed, part] = views as [Tensor, Tensor, Tensor];
+    whole.set([4], -1);
+    assertEquals([transposed.tolist(), part.tolist()], [[[0, 3], [1, -1], [2, 5]], [-1, 5]]);
+
+    const net = new nn.Sequential({
+      fc: new nn.Linear(3, 2),
+      bn: new nn.BatchNorm1d(2),
+      out: new nn.Linear(2, 3),
+    });
+    net.loadStateDict(model as nn.StateDict);
+    assertEquals(net.eval().call(tensor([[1, 0.5, 2]])).shape, [1, 3]);
+    assertEquals(net.at(0).stateDict().bias?.tolist(), [0.5, -0.5]);
+  }
+});
+
+Deno.test("pickles run nothing: classes and functions of Python, damaged and other archives are errors", () =>
+  inFolder((file) => {
+    const refused = (bytes: Uint8Array, message: string) => {
+      Deno.writeFileSync(file, bytes);
+      assertThrows(() => load(file), DynError, message);
+    };
+    const stream = Deno.readFileSync(new URL("data/torch_save_stream.pt", import.meta.url));
+    // The stream, with another function instead of the one that makes tensors
+    const text = new TextDecoder("latin1").decode(stream);
+    const at = text.indexOf("torch._utils\n_rebuild_tensor_v2\n");
+    const changed = stream.slice();
+    changed.set(new TextEncoder().encode("posixposixpo\nsystemsystemsystem\n"), at);
+    refused(changed, "found posixposixpo.systemsystemsystem, whose code is Python's");
+    refused(stream.subarray(0, stream.length - 3), "Expected the elements of");
+    for (let length = 5; length < at; length += 9) refused(stream.subarray(0, length), "Expected");
+    const archive = Deno.readFileSync(new URL("data/torch_save.pt", import.meta.url));
+    refused(archive.subarray(0, 4000), "Expected an archive");
+    refused(archive.with(archive.length - 6, 0), "Expected");
+  }));
+
 Deno.test("trees are restored unchanged", () =>
   inFolder((file) => {
     const tree = {

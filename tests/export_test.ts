@@ -18,7 +18,7 @@ import {
   tensor,
   zeros,
 } from "../mod.ts";
-import { readArchive, writeArchive } from "../lib/packages/archive.ts";
+import { readArchive, writeArchive } from "../lib/base/archive.ts";
 import { Fields } from "../lib/base/protobuf.ts";
 import { withFolder } from "./support/process.ts";
 
@@ -172,8 +172,8 @@ Deno.test("archives return their contents, and detect damage", () => {
   const bytes = new TextEncoder().encode("some text");
   const whole = writeArchive(new Map([["a.txt", bytes], ["b/ü", new Uint8Array(0)]]));
   assertEquals([...readArchive(whole)], [["a.txt", bytes], ["b/ü", new Uint8Array(0)]]);
-  assertThrows(() => readArchive(whole.with(64, 0)), Error, "Expected a.txt in a package as it was written");
-  assertThrows(() => readArchive(whole.subarray(0, 40)), Error, "Expected an archive of a package");
+  assertThrows(() => readArchive(whole.with(64, 0)), Error, "Expected a.txt in an archive as it was written");
+  assertThrows(() => readArchive(whole.subarray(0, 40)), Error, "Expected an archive");
   assertThrows(() => compiler.loadExportedProgram(whole), Error, "Expected an exported program");
 });
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { ConvNet } from "../examples/mnist/model.ts";
 import { Classifier } from "../examples/web/classifier.ts";
 import { serveClassifier } from "../examples/web/server.ts";
-import { readArchive, writeArchive } from "../lib/packages/archive.ts";
+import { readArchive, writeArchive } from "../lib/base/archive.ts";
 import {
   cat,
   compiler,

@@ -30,7 +30,6 @@ import {
 } from "../mod.ts";
 import * as dyn from "../mod.ts";
 import { DynError, messageOf } from "../lib/base/errors.ts";
-import { withFolder } from "./support/process.ts";
 
 const near = (a: Tensor, b: Tensor) => a.sub(b).abs().max().item() < 1e-5;
 
@@ -114,20 +113,6 @@ Deno.test("missing files are errors at the program's line", () => {
     const error = assertThrows(() => read("no_such_file"), Deno.errors.NotFound);
     assertMatch(error.stack?.split("\n")[1] ?? "", /ported_calls_test/);
   }
-});
-
-Deno.test("checkpoints pickled by torch.save are rejected by that name", async () => {
-  await withFolder(async (folder) => {
-    await Deno.writeFile(
-      `${folder}/model.pt`,
-      new TextEncoder().encode("PK\x03\x04 and what a zip archive goes on with"),
-    );
-    assertThrows(
-      () => load(`${folder}/model.pt`),
-      DynError,
-      "a safetensors file but found one that torch.save has pickled",
-    );
-  });
 });
 
 Deno.test("arguments that only PyTorch's functions take are errors that name the function", () => {

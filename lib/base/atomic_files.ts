@@ -2,7 +2,7 @@
  * Atomic reads and writes of files. Invariant: readers see either the old contents or all of the new bytes, and a write
  * that fails leaves nothing behind.
  */
-import { traceProgram } from "./errors.ts";
+import { DynError, messageOf, traceProgram } from "./errors.ts";
 
 let counter = 0;
 
@@ -35,5 +35,15 @@ export function readNamed(path: string | URL): Uint8Array<ArrayBuffer> {
   } catch (error) {
     if (error instanceof Error) traceProgram(error);
     throw error;
+  }
+}
+
+/** Reads what a file that the program has named holds. Throws DynError, which names the file, if `read` throws. */
+export function readAs<T>(path: string | URL, read: (bytes: Uint8Array<ArrayBuffer>) => T): T {
+  const bytes = readNamed(path);
+  try {
+    return read(bytes);
+  } catch (cause) {
+    throw new DynError(`${messageOf(cause)}, in ${path}`, { cause });
   }
 }

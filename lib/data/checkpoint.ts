@@ -5,13 +5,15 @@
  * saved, including shared memory of tensors; a value that cannot be saved is an error that names its place.
  */
 import { refuseSurplus } from "../base/checked_input.ts";
+import { readAs } from "../base/atomic_files.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Storage } from "../tensor/storage.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { type Contents, parseFile, serialize, writeFile } from "./safetensors.ts";
+import { type Contents, parse, serialize, writeFile } from "./safetensors.ts";
+import { isTorchFile, readTorchFile } from "./torch_file.ts";
 
 /** The name of the tree in the file's metadata. */
 const TREE = "dyn.tree";
@@ -35,19 +37,23 @@ export function save(value: unknown, path: string | URL): void {
 }
 
 /**
- * Reads a tree that `save` has written; from other safetensors files, the tensors by name. The caller specifies the
- * type: `load<Checkpoint>(path)`. Throws DynError for a damaged file.
+ * Reads a tree that `save` or `torch.save` has written; from other safetensors files, the tensors by name. The caller
+ * specifies the type: `load<Checkpoint>(path)`. Throws DynError for a damaged file, and for objects of Python's classes.
  */
 export function load<T = unknown>(path: string | URL): T;
 export function load(path: string | URL): unknown {
   if (arguments.length > 1) refuseSurplus("load", 1, arguments);
-  const contents = parseFile(path), text = contents.metadata[TREE];
+  return readAs(path, (bytes) => isTorchFile(bytes) ? readTorchFile(bytes) : treeOf(parse(bytes)));
+}
+
+function treeOf(contents: Contents): unknown {
+  const text = contents.metadata[TREE];
   if (typeof text !== "string") return contents.tensors;
   try {
     return new TreeReader(contents).read(JSON.parse(text));
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    throw new DynError(`Expected the tree of a checkpoint in ${path}: ${cause.message}`, { cause });
+    throw new DynError(`Expected the tree of a checkpoint: ${cause.message}`, { cause });
   }
 }
 

@@ -15,10 +15,11 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { DynError, messageOf } from "../base/errors.ts";
 import { type DType, hostArray, isComplex, itemSize, type RealType } from "../base/dtype.ts";
 import { isPlainObject } from "../base/tree.ts";
-import { readNamed, writeAtomically } from "../base/atomic_files.ts";
+import { readAs, writeAtomically } from "../base/atomic_files.ts";
 import { readStored } from "../tensor/host.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { isTorchFile } from "./torch_file.ts";
 import { WIDER_TYPES, type WiderType } from "./wider_types.ts";
 
 /** Bytes of the longest header that the format allows. */
@@ -94,15 +95,6 @@ export function parseFile(path: string | URL, options: ReadOptions = {}): Conten
   return readAs(path, (bytes) => parse(bytes, options));
 }
 
-function readAs<T>(path: string | URL, read: (bytes: Uint8Array) => T): T {
-  const bytes = readNamed(path);
-  try {
-    return read(bytes);
-  } catch (cause) {
-    throw new DynError(`${messageOf(cause)}, in ${path}`, { cause });
-  }
-}
-
 /** Reads the bytes of a file. Throws DynError for an invalid format or an unknown type. */
 export function parse(bytes: Uint8Array, options: ReadOptions = {}): Contents {
   if (arguments.length > 2) refuseSurplus("parse", 2, arguments);
@@ -114,11 +106,9 @@ export function parse(bytes: Uint8Array, options: ReadOptions = {}): Contents {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const headerLength = Number(view.getBigUint64(0, true));
   if (headerLength > bytes.byteLength - 8) {
-    // A zip archive, which torch.save writes, or a single pickle
-    if ((bytes[0] === 0x50 && bytes[1] === 0x4b) || (bytes[0] === 0x80 && (bytes[1] ?? 9) <= 5)) {
+    if (isTorchFile(bytes)) {
       throw new DynError(
-        "Expected a safetensors file but found one that torch.save has pickled, which would run code when it is " +
-          "read; write it by safetensors.torch.save_file",
+        "Expected a safetensors file but found one that torch.save wrote; load(path) reads it",
       );
     }
     if (headerLength > LONGEST_HEADER) {

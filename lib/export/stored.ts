@@ -9,7 +9,7 @@ import type { Plain } from "../base/recording.ts";
 import { parse, serialize } from "../data/safetensors.ts";
 import { readGraph, writeGraph } from "../graph/stored/graph.ts";
 import type { RunWriter } from "../graph/stored/storable_runs.ts";
-import { readArchive, writeArchive } from "../packages/archive.ts";
+import { readArchive, writeArchive } from "../base/archive.ts";
 import { inputSpec, readCall, resultSpec, writeCall } from "../packages/call_forms.ts";
 import { ShapeEnv } from "../sym/shape_env.ts";
 import { list, oneOf } from "../sym/stored/codec.ts";

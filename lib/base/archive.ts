@@ -3,12 +3,14 @@
  * reading returns what was written: lengths and checksums are compared.
  * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
  */
-import { DynError } from "../base/errors.ts";
+import { DynError } from "./errors.ts";
 
 /** Files by name, in order. */
 export type Files = ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 
 const LOCAL = 0x04034b50, CENTRAL = 0x02014b50, END = 0x06054b50;
+/** The extra field of files beyond 4 GiB. */
+const WIDE = 1;
 /** The first of January 1980, as the format counts days: archives of equal files are equal. */
 const DAY = 1 << 5 | 1;
 /** Alignment of contents: aligned safetensors can be viewed without a copy. */
@@ -83,37 +85,75 @@ export function writeArchive(files: Files): Uint8Array<ArrayBuffer> {
   return all;
 }
 
+/** Comparisons made when an archive is read. */
+interface ReadOptions {
+  /** Whether contents are compared with their checksums; not every program writes them. */
+  readonly checksums?: boolean;
+}
+
 /** Reads an archive; contents are views of its bytes. Throws DynError if it is not one, or damaged. */
-export function readArchive(all: Uint8Array<ArrayBuffer>): Files {
+export function readArchive(all: Uint8Array<ArrayBuffer>, { checksums = true }: ReadOptions = {}): Files {
   try {
-    return filesIn(all);
+    return filesIn(all, checksums);
   } catch (cause) {
     if (cause instanceof DynError) throw cause;
-    throw new DynError("Expected an archive of a package but found one that is cut off", { cause });
+    throw new DynError("Expected an archive but found one that is cut off", { cause });
   }
 }
 
-function filesIn(all: Uint8Array<ArrayBuffer>): Files {
-  const view = new DataView(all.buffer, all.byteOffset, all.byteLength), end = all.length - 22;
-  if (end < 0 || view.getUint32(end, true) !== END) {
-    throw new DynError(`Expected an archive of a package but found ${all.length} bytes of something else`);
-  }
+function filesIn(all: Uint8Array<ArrayBuffer>, checksums: boolean): Files {
+  const view = new DataView(all.buffer, all.byteOffset, all.byteLength);
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
-  let central = view.getUint32(end + 16, true);
-  for (let left = view.getUint16(end + 10, true); left > 0; left--) {
+  let { central, count } = directoryOf(view);
+  for (; count > 0; count--) {
     if (view.getUint32(central, true) !== CENTRAL || view.getUint16(central + 10, true) !== 0) {
-      throw new DynError("Expected an archive of a package, without compression, but found another one");
+      throw new DynError("Expected an archive without compression but found another one");
     }
-    const crc = view.getUint32(central + 16, true), size = view.getUint32(central + 20, true);
-    const nameLength = view.getUint16(central + 28, true), at = view.getUint32(central + 42, true);
+    const crc = view.getUint32(central + 16, true), nameLength = view.getUint16(central + 28, true);
     const name = new TextDecoder().decode(all.subarray(central + 46, central + 46 + nameLength));
+    const { size, at } = extentOf(view, central);
     const start = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
     const bytes = all.subarray(start, start + size);
-    if (bytes.length !== size || crc32(bytes) !== crc) {
-      throw new DynError(`Expected ${name} in a package as it was written but found it damaged`);
+    if (bytes.length !== size || (checksums && crc32(bytes) !== crc)) {
+      throw new DynError(`Expected ${name} in an archive as it was written but found it damaged`);
     }
     files.set(name, bytes);
     central += 46 + nameLength + view.getUint16(central + 30, true) + view.getUint16(central + 32, true);
   }
   return files;
+}
+
+/** Where the list of the files begins, and its length; a record of 64 bits has them where they exceed the fields. */
+function directoryOf(view: DataView): { central: number; count: number } {
+  const end = view.byteLength - 22;
+  if (end < 0 || view.getUint32(end, true) !== END) {
+    throw new DynError(`Expected an archive but found ${view.byteLength} bytes of something else`);
+  }
+  const central = view.getUint32(end + 16, true), count = view.getUint16(end + 10, true);
+  if (central !== 0xffffffff && count !== 0xffff) return { central, count };
+  const record = Number(view.getBigUint64(end - 12, true));
+  return {
+    central: Number(view.getBigUint64(record + 48, true)),
+    count: Number(view.getBigUint64(record + 32, true)),
+  };
+}
+
+/** The size and the place of a file; those that exceed the fields stand in an extra field, in this order. */
+function extentOf(view: DataView, central: number): { size: number; at: number } {
+  let size = view.getUint32(central + 20, true), at = view.getUint32(central + 42, true);
+  let extra = central + 46 + view.getUint16(central + 28, true);
+  const end = extra + view.getUint16(central + 30, true);
+  for (; extra + 4 <= end; extra += 4 + view.getUint16(extra + 2, true)) {
+    if (view.getUint16(extra, true) !== WIDE) continue;
+    let field = extra + 4;
+    const next = () => {
+      field += 8;
+      return Number(view.getBigUint64(field - 8, true));
+    };
+    // Without compression the two sizes are equal
+    if (view.getUint32(central + 24, true) === 0xffffffff) size = next();
+    if (view.getUint32(central + 20, true) === 0xffffffff) size = next();
+    if (at === 0xffffffff) at = next();
+  }
+  return { size, at };
 }
