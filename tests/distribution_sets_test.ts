@@ -1,5 +1,5 @@
 /** Sets of values: of transforms, of transformed distributions and of parameters, with PyTorch's numbers. */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
 import {
   compile,
   compiler,
@@ -158,4 +158,52 @@ Deno.test("compiled functions refuse parameters in the words of uncompiled ones,
     }
     assertEquals(compiler.status(f).graphBreaks, 0, name);
   }
+});
+
+Deno.test("moments have no gradient where they are infinite or undefined, also at the bound of that", () => {
+  const { FisherSnedecor, GeneralizedPareto, InverseGamma, Kumaraswamy, Pareto, StudentT } = distributions;
+  const at = (values: number[]): Tensor => tensor(values, { dtype: "float64", requiresGrad: true });
+  // Below the bound, at it, and above it, where the gradient is the one of the last column
+  const cases: readonly [string, (p: Tensor) => Tensor, number[], number][] = [
+    ["variance of StudentT", (p) => new StudentT(p).variance, [1.5, 2, 4], -0.5],
+    ["mean of Pareto", (p) => new Pareto(1, p).mean, [0.5, 1, 3], -0.25],
+    ["variance of Pareto", (p) => new Pareto(1, p).variance, [1.5, 2, 3], -1.25],
+    ["deviation of Pareto", (p) => new Pareto(1, p).stddev, [1.5, 2, 3], -0.625 / Math.sqrt(0.75)],
+    ["mean of InverseGamma", (p) => new InverseGamma(p, 2).mean, [0.5, 1, 3], -0.5],
+    ["variance of InverseGamma", (p) => new InverseGamma(p, 2).variance, [1, 2, 3], -2],
+    ["mean of FisherSnedecor", (p) => new FisherSnedecor(3, p).mean, [1, 2, 4], -0.5],
+    ["variance of FisherSnedecor", (p) => new FisherSnedecor(2, p).variance, [2, 4, 6], -3.375],
+    ["mean of GeneralizedPareto", (p) => new GeneralizedPareto(0, 1, p).mean, [2, 1, 0.5], 4],
+    ["variance of GeneralizedPareto", (p) => new GeneralizedPareto(0, 1, p).variance, [1, 0.5, 0], 4],
+    ["mode of Kumaraswamy", (p) => new Kumaraswamy(p, 1).mode, [0.5, 1, 2], 0],
+  ];
+  for (const [name, moment, values, slope] of cases) {
+    for (const run of [moment, compile(moment, { backend: "aot_eager" })]) {
+      const p = at(values);
+      run(p).sum().backward();
+      const [below = NaN, bound = NaN, above] = p.grad?.tolist<number[]>() ?? [];
+      assertEquals([Math.abs(below), Math.abs(bound)], [0, 0], name);
+      assertAlmostEquals(above ?? NaN, slope, 1e-9, name);
+    }
+  }
+  const sure = at([1, 0.5]), value = at([0, 0]);
+  new distributions.Geometric(sure).logProb(value).sum().backward();
+  assertEquals([sure.grad?.tolist(), value.grad?.at(1).item()], [[1, 2], -Math.LN2]);
+});
+
+Deno.test("divergences of narrow and far distributions, and of scatter matrices, are PyTorch's", () => {
+  const { Gumbel, klDivergence, Uniform, Wishart } = distributions;
+  const at = (value: number | readonly number[] | readonly (readonly number[])[]): Tensor =>
+    tensor(value, { dtype: "float64" });
+  // Factors of 0 and infinity whose product is none of both
+  assertAlmostEquals(
+    Number(klDivergence(new Uniform(at(-1), at(0)), new Gumbel(at(-2.5), at(0.001))).item()),
+    1993.0922447210178,
+    1e-9,
+  );
+  const [p, q] = [
+    new Wishart(at(3.5), at([[2, 0.3], [0.3, 1]])),
+    new Wishart(at(4), at([[1, 0.2], [0.2, 3]])),
+  ];
+  assertAlmostEquals(Number(klDivergence(p, q).item()), 1.5006256098868336, 1e-9);
 });

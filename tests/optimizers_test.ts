@@ -412,6 +412,10 @@ const TOGETHER: Readonly<
     ], [2, 5]);
     return () => a.step();
   }, [0.025, 0.0625, 0.01, 0.105, 0.2, 0.1, 0.05, 0.025]],
+  "restarts after a constant part": [(o) => {
+    const a = new L.ConstantLR(o, 0.5, 2), b = new L.CosineAnnealingWarmRestarts(o, 2);
+    return () => [a.step(), b.step()];
+  }, [0.1, 0.05, 0.1, 0.05, 0.1, 0.05, 0.1, 0.05]],
   "a sequence with one cycle": [(o) => {
     const parts = [new L.ConstantLR(o, 0.5, 2), new L.OneCycleLR(o, 0.5, { totalSteps: 6 })];
     const a = new L.SequentialLR(o, parts, [2]);

@@ -28,8 +28,8 @@ interface Known {
   readonly log: Tensor;
   /** The mean of log(1 − x). */
   readonly logRest: Tensor;
-  /** The mean of e^(−x·t). */
-  readonly laplace: (t: Tensor) => Tensor;
+  /** The mean of e^(shift − x·t). The shift is part of the exponent, where neither e^shift nor the mean overflows. */
+  readonly laplace: (t: Tensor, shift: Tensor) => Tensor;
 }
 
 interface Family {
@@ -72,28 +72,31 @@ const FAMILIES: readonly Description[] = [
   })),
   describe(Exponential, ({ rate }) => ({
     between: [0, Infinity],
-    means: { log: rate.log().add(EULER).neg(), laplace: (t) => rate.div(rate.add(t)) },
+    means: {
+      log: rate.log().add(EULER).neg(),
+      laplace: (t, shift) => rate.div(rate.add(t)).mul(shift.exp()),
+    },
     meanLogProb: ({ mean }) => rate.log().sub(rate.mul(mean)),
   })),
   describe(Gamma, ({ concentration: a, rate: b }) => ({
     between: [0, Infinity],
-    means: { log: a.digamma().sub(b.log()), laplace: (t) => t.div(b).log1p().mul(a).neg().exp() },
+    means: { log: a.digamma().sub(b.log()), laplace: (t, shift) => shift.sub(t.div(b).log1p().mul(a)).exp() },
     meanLogProb: ({ mean, log }) =>
       log ? a.mul(b.log()).sub(a.lgamma()).add(a.sub(1).mul(log)).sub(b.mul(mean)) : null,
   })),
   describe(Gumbel, ({ loc, scale }) => ({
     between: [-Infinity, Infinity],
-    means: { laplace: (t) => scale.mul(t).add(1).lgamma().sub(loc.mul(t)).exp() },
+    means: { laplace: (t, shift) => scale.mul(t).add(1).lgamma().sub(loc.mul(t)).add(shift).exp() },
     meanLogProb: ({ mean, laplace }) => {
       if (!laplace) return null;
       const shift = loc.div(scale), linear = mean.sub(loc).div(scale).add(scale.log());
-      return linear.add(shift.exp().mul(laplace(scale.reciprocal()))).neg();
+      return linear.add(laplace(scale.reciprocal(), shift)).neg();
     },
   })),
   describe(Laplace, () => ({ between: [-Infinity, Infinity], means: {}, meanLogProb: null })),
   describe(Normal, ({ loc, scale }) => ({
     between: [-Infinity, Infinity],
-    means: { laplace: (t) => scale.mul(t).square().mul(0.5).sub(loc.mul(t)).exp() },
+    means: { laplace: (t, shift) => scale.mul(t).square().mul(0.5).sub(loc.mul(t)).add(shift).exp() },
     meanLogProb: ({ mean, variance }) =>
       variance.add(mean.sub(loc).square()).div(scale.square().mul(2))
         .add(scale.log()).add(0.5 * Math.log(2 * Math.PI)).neg(),
@@ -109,7 +112,10 @@ const FAMILIES: readonly Description[] = [
     means: {
       log: meanLogBetween(low, high),
       logRest: meanLogBetween(high.neg().add(1), low.neg().add(1)),
-      laplace: (t) => low.mul(t).neg().exp().sub(high.mul(t).neg().exp()).div(high.sub(low).mul(t)),
+      laplace: (t, shift) => {
+        const atLow = shift.sub(low.mul(t)).exp(), atHigh = shift.sub(high.mul(t)).exp();
+        return atLow.sub(atHigh).div(high.sub(low).mul(t));
+      },
     },
     meanLogProb: ({ mean }) => high.sub(low).log().neg().add(ops.zerosLike(mean)),
   })),

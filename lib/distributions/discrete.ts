@@ -110,7 +110,9 @@ export class Geometric extends BinaryDistribution {
   }
 
   protected override logDensity(value: Tensor): Tensor {
-    return ops.xlog1py(value, this.probs.neg()).add(this.probs.log());
+    // Certain successes without failures: the logarithm of a probability of 0 would have an undefined gradient
+    const failure = ops.where(value.eq(0).logicalAnd(this.probs.eq(1)), 0, this.probs).neg();
+    return ops.xlog1py(value, failure).add(this.probs.log());
   }
 
   protected override computedEntropy(): Tensor {

@@ -269,6 +269,20 @@ export const softplus = (x: Tensor): Tensor => ops.logsigmoid(x.neg()).neg();
 /** log of the beta function. */
 export const logBeta = (a: Tensor, b: Tensor): Tensor => a.lgamma().add(b.lgamma()).sub(a.add(b).lgamma());
 
+/**
+ * A moment that exists where a parameter is above a bound, and is `other` elsewhere, with a gradient of 0: `moment` gets
+ * the parameter with a value above the bound in place of others, since a division by 0 that is not chosen would have a
+ * gradient that is not a number.
+ */
+export function whereAbove(
+  [parameter, bound]: readonly [parameter: Tensor, bound: number],
+  moment: (known: Tensor) => Tensor,
+  other: number,
+): Tensor {
+  const exists = parameter.gt(bound);
+  return ops.where(exists, moment(ops.where(exists, parameter, bound + 1)), other);
+}
+
 /** Throws DynError unless a value is a distribution; `owner` is what it was passed to. */
 export function checkDistribution(value: unknown, owner: string): asserts value is Distribution {
   if (!(value instanceof Distribution)) {

@@ -20,6 +20,7 @@ import {
 import { Beta, Dirichlet, Gamma } from "./gamma.ts";
 import { Cauchy, HalfCauchy, Pareto } from "./heavy_tails.ts";
 import { LowRankMultivariateNormal } from "./low_rank_normal.ts";
+import { mvdigamma, Wishart } from "./matrices.ts";
 import { HalfNormal, LogNormal, MultivariateNormal, Normal, Uniform } from "./normal.ts";
 import { Exponential, Laplace } from "./tails.ts";
 import { InverseGamma } from "./gamma_ratios.ts";
@@ -166,12 +167,24 @@ registerKl(Dirichlet, Dirichlet, (p, q) => {
   return total.lgamma().sub(b.sum(-1).lgamma()).add(b.lgamma().sub(a.lgamma()).sum(-1))
     .add(a.sub(b).mul(a.digamma().sub(total.digamma().unsqueeze(-1))).sum(-1));
 });
+/** Half of the logarithm of the determinant of a covariance. */
+const halfLogDeterminant = ({ scaleTril }: { scaleTril: Tensor }): Tensor =>
+  scaleTril.diagonal(0, -2, -1).log().sum(-1);
+/** The sum of squares of vectors in units of a factor of a covariance. */
+const squaredIn = (factor: Tensor, vectors: Tensor): Tensor =>
+  ops.solveTriangular(factor, vectors, false).square().sum([-2, -1]);
+
 registerKl(MultivariateNormal, MultivariateNormal, (p, q) => {
   const [size = 1] = p.eventShape, apart = q.loc.sub(p.loc).unsqueeze(-1);
-  const half = (x: Tensor) => x.diagonal(0, -2, -1).log().sum(-1);
-  const spread = ops.solveTriangular(q.scaleTril, p.scaleTril, false).square().sum([-2, -1]);
-  const distance = ops.solveTriangular(q.scaleTril, apart, false).square().sum([-2, -1]);
-  return half(q.scaleTril).sub(half(p.scaleTril)).add(spread.add(distance).sub(size).mul(0.5));
+  const distance = squaredIn(q.scaleTril, apart), spread = squaredIn(q.scaleTril, p.scaleTril);
+  return halfLogDeterminant(q).sub(halfLogDeterminant(p)).add(spread.add(distance).sub(size).mul(0.5));
+});
+registerKl(Wishart, Wishart, (p, q) => {
+  const [size = 1] = p.eventShape, [a, b] = [p.df.div(2), q.df.div(2)];
+  const factors = q.df.mul(halfLogDeterminant(q).sub(halfLogDeterminant(p)));
+  const spread = a.mul(squaredIn(q.scaleTril, p.scaleTril).sub(size));
+  return factors.add(spread).add(ops.mvlgamma(b, size).sub(ops.mvlgamma(a, size)))
+    .add(a.sub(b).mul(mvdigamma(a, size)));
 });
 /** A normal distribution by the factor of its full covariance. */
 const whole = ({ loc, scaleTril }: { loc: Tensor; scaleTril: Tensor }) =>

@@ -13,7 +13,14 @@ import {
 } from "./constraints.ts";
 import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import { Distribution, logBeta, type SampleShape, standardNormal, vectors } from "./distribution.ts";
+import {
+  Distribution,
+  logBeta,
+  type SampleShape,
+  standardNormal,
+  vectors,
+  whereAbove,
+} from "./distribution.ts";
 import { standardGamma } from "./standard_gamma.ts";
 
 /** The gamma distribution, as `torch.distributions.Gamma`. */
@@ -207,10 +214,9 @@ export class StudentT extends Distribution {
   }
 
   get variance(): Tensor {
-    const { df, scale } = this, isFinite = df.gt(2);
-    // A quotient by 0 that is not chosen would have a gradient that is not a number
-    const finite = scale.square().mul(df).div(ops.where(isFinite, df.sub(2), 1));
-    return ops.where(df.gt(1), ops.where(isFinite, finite, Infinity), NaN);
+    const { df, scale } = this;
+    const above = whereAbove([df, 2], (known) => scale.square().mul(known).div(known.sub(2)), Infinity);
+    return ops.where(df.gt(1), above, NaN);
   }
 
   override get mode(): Tensor {

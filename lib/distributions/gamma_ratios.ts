@@ -13,7 +13,7 @@ import { CountDistribution, type Counted, type ProbsOrLogits, probsOrLogits } fr
 import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
 import { Poisson } from "./discrete.ts";
-import { Distribution, logBeta, type Parameter, type SampleShape } from "./distribution.ts";
+import { Distribution, logBeta, type Parameter, type SampleShape, whereAbove } from "./distribution.ts";
 import { Gamma } from "./gamma.ts";
 import { standardGamma } from "./standard_gamma.ts";
 
@@ -33,12 +33,14 @@ export class InverseGamma extends Distribution {
 
   get mean(): Tensor {
     const { concentration: a, rate: b } = this;
-    return ops.where(a.gt(1), b.div(a.sub(1)), Infinity);
+    return whereAbove([a, 1], (known) => b.div(known.sub(1)), Infinity);
   }
 
   get variance(): Tensor {
     const { concentration: a, rate: b } = this;
-    return ops.where(a.gt(2), b.square().div(a.sub(1).square().mul(a.sub(2))), Infinity);
+    return whereAbove([a, 2], (known) => {
+      return b.square().div(known.sub(1).square().mul(known.sub(2)));
+    }, Infinity);
   }
 
   override get mode(): Tensor {
@@ -87,12 +89,15 @@ export class FisherSnedecor extends Distribution {
   }
 
   get mean(): Tensor {
-    return ops.where(this.df2.gt(2), this.df2.div(this.df2.sub(2)), NaN);
+    return whereAbove([this.df2, 2], (known) => known.div(known.sub(2)), NaN);
   }
 
   get variance(): Tensor {
-    const { df1: a, df2: b } = this, below = a.mul(b.sub(2).square()).mul(b.sub(4));
-    return ops.where(b.gt(4), b.square().mul(2).mul(a.add(b).sub(2)).div(below), NaN);
+    const { df1: a } = this;
+    return whereAbove([this.df2, 4], (b) => {
+      const below = a.mul(b.sub(2).square()).mul(b.sub(4));
+      return b.square().mul(2).mul(a.add(b).sub(2)).div(below);
+    }, NaN);
   }
 
   override get mode(): Tensor {

@@ -13,7 +13,7 @@ import {
 } from "./constraints.ts";
 import { type ParametersOf, parametersOf } from "./given_parameters.ts";
 import { checkParameters } from "./checked_parameters.ts";
-import { Distribution, logBeta, type SampleShape, uniform01 } from "./distribution.ts";
+import { Distribution, logBeta, type SampleShape, uniform01, whereAbove } from "./distribution.ts";
 import { LocationScale } from "./location_scale.ts";
 
 const EULER = 0.5772156649015329;
@@ -134,13 +134,14 @@ export class Pareto extends ByQuantile {
 
   get mean(): Tensor {
     const { alpha, scale } = this;
-    return ops.where(alpha.gt(1), alpha.mul(scale).div(alpha.sub(1)), Infinity);
+    return whereAbove([alpha, 1], (known) => known.mul(scale).div(known.sub(1)), Infinity);
   }
 
   get variance(): Tensor {
     const { alpha, scale } = this;
-    const finite = scale.square().mul(alpha).div(alpha.sub(1).square().mul(alpha.sub(2)));
-    return ops.where(alpha.gt(2), finite, Infinity);
+    return whereAbove([alpha, 2], (known) => {
+      return scale.square().mul(known).div(known.sub(1).square().mul(known.sub(2)));
+    }, Infinity);
   }
 
   override get mode(): Tensor {
@@ -263,8 +264,9 @@ export class Kumaraswamy extends ByQuantile {
 
   override get mode(): Tensor {
     const { concentration1: a, concentration0: b } = this;
-    const inside = a.ge(1).logicalAnd(b.ge(1));
-    const ratio = ops.where(inside, a.sub(1).div(a.mul(b).sub(1)), 1);
+    // Where both are 1 all values are as likely
+    const inside = a.ge(1).logicalAnd(b.ge(1)).logicalAnd(a.mul(b).gt(1));
+    const ratio = ops.where(inside, a.sub(1), 1).div(ops.where(inside, a.mul(b).sub(1), 1));
     return ops.where(inside, ratio.pow(a.reciprocal()), NaN);
   }
 
@@ -330,13 +332,14 @@ export class GeneralizedPareto extends ByQuantile {
 
   get mean(): Tensor {
     const { loc, scale, concentration } = this;
-    return ops.where(concentration.lt(1), scale.div(concentration.neg().add(1)).add(loc), Infinity);
+    return whereAbove([concentration.neg(), -1], (known) => scale.div(known.add(1)).add(loc), Infinity);
   }
 
   get variance(): Tensor {
-    const { scale, concentration } = this, rest = concentration.neg().add(1);
-    const finite = scale.div(rest).square().div(concentration.mul(-2).add(1));
-    return ops.where(concentration.lt(0.5), finite, Infinity);
+    const { scale, concentration } = this;
+    return whereAbove([concentration.neg(), -0.5], (known) => {
+      return scale.div(known.add(1)).square().div(known.mul(2).add(1));
+    }, Infinity);
   }
 
   override get mode(): Tensor {

@@ -27,7 +27,7 @@ const counted = (count: number, { dtype, device }: Tensor): Tensor =>
   ops.arange(0, count, 1, { dtype, device });
 
 /** The sum of digamma(x − k/2) over k < count: the derivative of `mvlgamma`. */
-const mvdigamma = (x: Tensor, count: number): Tensor =>
+export const mvdigamma = (x: Tensor, count: number): Tensor =>
   x.unsqueeze(-1).sub(counted(count, x).div(2)).digamma().sum(-1);
 
 /** The distribution of the scatter matrix of `df` normal vectors, as `torch.distributions.Wishart`. */

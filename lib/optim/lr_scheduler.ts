@@ -186,6 +186,7 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
         `Expected whole numbers, t0 above 0 and tMult of at least 1, but found ${this.t0} and ${this.tMult}`,
       );
     }
+    this.begin();
   }
 
   /** The rate of a group after `epoch` steps, given its initial rate. */
