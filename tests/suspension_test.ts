@@ -3,7 +3,7 @@
  * plain program, and code after a wait is compiled too.
  */
 import { assertEquals } from "@std/assert";
-import { compile, compiler, config, type Tensor, tensor } from "../mod.ts";
+import { compile, compiler, config, isGradEnabled, noGrad, type Tensor, tensor } from "../mod.ts";
 
 type Log = unknown[];
 
@@ -222,7 +222,69 @@ const ASYNC: Readonly<Record<string, AsyncProgram>> = {
     await null;
     return y.add(1);
   },
+  "calls that are not traced and are awaited, with their errors": async (x, log) => {
+    let y = x.mul(2).add(await outside(() => Promise.resolve(3)));
+    for (const fail of [() => Promise.reject(new Error("later")), () => raise(new Error("now"))]) {
+      try {
+        y = y.add(await outside<number | Promise<number>>(fail));
+      } catch (error) {
+        log.push(String(error));
+        y = y.mul(2);
+      }
+    }
+    const kept = noGrad(() => outside(() => Promise.resolve(Number(isGradEnabled()))));
+    await kept;
+    log.push(kept instanceof Promise, await kept);
+    y = y.add(await noGrad(async () => (await outside(() => isGradEnabled() ? 1 : 2)) + 1));
+    return y.add(await outside(() => isGradEnabled() ? 1 : 2));
+  },
+  "for await over what is not a list": async (x, log) => {
+    class Counted {
+      constructor(readonly n: number) {}
+      async *[Symbol.asyncIterator]() {
+        try {
+          for (let i = 0; i < this.n; i++) yield x.mul(i);
+        } finally {
+          log.push("closed");
+        }
+      }
+    }
+    const plain = {
+      [Symbol.asyncIterator]: undefined,
+      *[Symbol.iterator]() {
+        yield Promise.resolve(1);
+        yield 2;
+      },
+    };
+    let y = x;
+    for await (const value of new Counted(3)) y = y.add(value);
+    for await (const value of new Counted(3)) if (value.shape[0] === 2) break;
+    for await (const value of plain) y = y.add(value as number);
+    for await (const value of new Set([later(3, log), 4])) y = y.add(await value);
+    const list = [1];
+    for await (const value of list) if (value < 3) list.push(value + 1);
+    log.push(list.length);
+    try {
+      for await (const value of [1, Promise.reject(new Error("no"))]) y = y.mul(value);
+    } catch (error) {
+      log.push(String(error));
+    }
+    return y.sin();
+  },
 };
+
+const outside = compiler.disable(<T>(made: () => T): T => made());
+
+const raise = (error: Error): never => {
+  throw error;
+};
+
+/** A promise that is reported when it is asked. */
+function later(value: number, log: Log): PromiseLike<number> {
+  return {
+    then: (done) => Promise.resolve(value).then((v) => (log.push(`asked for ${v}`), done?.(v) as never)),
+  };
+}
 
 /** Returns the events of two calls of a program, beside another chain of microtasks. */
 async function lifeOf(program: AsyncProgram): Promise<Log> {
@@ -263,6 +325,34 @@ Deno.test("the code after a wait is compiled, and found again", async () => {
   for (let call = 0; call < 3; call++) await step(tensor([1, 2]));
   assertEquals([counter.frameCount, counter.opCount], [2, 3]);
   assertEquals(compiler.status(step).uncompiled, []);
+});
+
+Deno.test("a loop over asynchronous values, and an awaited call that is not traced, break the graph at their waits only", async () => {
+  async function* values(x: Tensor) {
+    for (let i = 0; i < 3; i++) yield x.mul(i);
+  }
+  const reasons = async (fn: (x: Tensor) => Promise<Tensor>) => {
+    const { breakReasons } = await compiler.explain(fn)(tensor([1, 2]));
+    return breakReasons.map(({ id }) => id);
+  };
+  const overGenerator = await reasons(async (x) => {
+    let y = x;
+    for await (const value of values(x)) y = y.add(value);
+    return y;
+  });
+  // The generator begins, it is asked for each value, and yields it
+  assertEquals(overGenerator, ["GB0035", "GB0035", "GB0035"]);
+  const overList = await reasons(async (x) => {
+    let y = x;
+    for await (const value of [1, Promise.resolve(2)]) y = y.mul(value).add(1);
+    return y;
+  });
+  assertEquals(overList, ["GB0035"]);
+  const afterCall = await reasons(async (x) => {
+    const y = x.add(1);
+    return y.mul(await outside(() => 3));
+  });
+  assertEquals(afterCall, ["GB0003"]);
 });
 
 Deno.test("an explanation covers the code after a wait", async () => {

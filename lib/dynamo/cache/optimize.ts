@@ -14,7 +14,7 @@ import { compileEntry } from "./compile_entry.ts";
 import { markFunction, markOfFunction, standFor } from "../functions/marks.ts";
 import { NO_RULES } from "../functions/frame_rules.ts";
 import { type Hooks, type OptimizeOptions, Program, resetGraphNames } from "./program.ts";
-import { resumedUnits } from "../resume/resume.ts";
+import { resumedUnits } from "../resume/ways.ts";
 import { rootBody } from "./root_body.ts";
 import { currentStance, withBackend } from "./stance.ts";
 import { modes } from "../../tensor/tensor.ts";

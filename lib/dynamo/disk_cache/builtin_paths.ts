@@ -8,7 +8,8 @@ import { fingerprintText } from "../../base/fingerprint.ts";
 import { originalBuiltins } from "../../base/own_builtins.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { Tensor } from "../../tensor/tensor.ts";
-import { Box, LiveView } from "../bytecode/runtime.ts";
+import { AsyncFromSync } from "../bytecode/iteration.ts";
+import { Box, LiveView, runtime } from "../bytecode/runtime.ts";
 import * as polyfills from "../functions/polyfills.ts";
 import { DamagedForm, listIn, numberIn } from "../../sym/stored/forms.ts";
 import { isNative } from "../frame/source_text.ts";
@@ -32,6 +33,8 @@ function roots(): [string, unknown][] {
     ["generator", Object.getPrototypeOf(function* () {})],
     ["asyncGenerator", Object.getPrototypeOf(async function* () {})],
     ["callee", calleeOfArguments()],
+    ["asyncIterator", runtime.asyncIterator],
+    ["AsyncFromSync.next", AsyncFromSync.prototype.next],
     ...Object.entries(polyfills),
   ];
 }

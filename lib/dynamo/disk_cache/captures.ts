@@ -38,7 +38,7 @@ import { positionOf } from "../frame/capture.ts";
 import type { Fact, Guard } from "../guards/guard.ts";
 import { markOfFunction } from "../functions/marks.ts";
 import { checked } from "../cache/entry_parts.ts";
-import { unitOf } from "../resume/resume.ts";
+import { unitOf } from "../resume/ways.ts";
 import { scalar } from "../scalars.ts";
 import { currentStance } from "../cache/stance.ts";
 import type { Source } from "../source.ts";

@@ -49,6 +49,7 @@ import { addJson } from "../trace/builtins/json.ts";
 import { addErrors } from "../trace/builtins/errors.ts";
 import { addDates } from "../trace/builtins/dates.ts";
 import { addClones } from "../trace/builtins/clones.ts";
+import { addAsyncIterators } from "../trace/builtins/async_iterators.ts";
 import { addPromises } from "../trace/builtins/promises.ts";
 import { addTextCodecs, runtimeModelOf } from "../trace/builtins/runtime_functions.ts";
 import { addDisposables } from "../trace/builtins/disposables.ts";
@@ -115,6 +116,7 @@ function models(): ModelTable {
   addTypedArrays(made);
   addBuffers(made);
   addPromises(made);
+  addAsyncIterators(made);
   addJobs(made);
   addDisposables(made);
   addUrls(made);

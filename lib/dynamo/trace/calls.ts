@@ -161,10 +161,11 @@ function enter(m: Interpreter, bindings: FrameBindings, code: CodeObject, reques
 function promiseOf(code: CodeObject, completion: Completion): Completion {
   const { name, generator } = code;
   const staysPlain = generator && (missingInstructions(code) !== null || noticesAgain(code));
-  if (completion.kind !== "register" || staysPlain) {
-    return breakGraph("generator", `${name || "an async function"} is called`);
+  if (!staysPlain && completion.kind === "register") {
+    return generator ? completion : { kind: "promise", register: completion.register };
   }
-  return generator ? completion : { kind: "promise", register: completion.register };
+  if (!staysPlain && generator && completion.kind === "iterator") return completion;
+  return breakGraph("generator", `${name || "an async function"} is called`);
 }
 
 function receiver(m: Interpreter, code: CodeObject, self: Value): Value {

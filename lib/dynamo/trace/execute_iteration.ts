@@ -3,6 +3,7 @@
  * as the program requests.
  */
 import { breakGraph } from "../break_reasons.ts";
+import { beginAsyncIteration } from "./async_iteration.ts";
 import { isOfLoop, nextOfResumed } from "./resumed_iteration.ts";
 import type { InstructionOf } from "../bytecode/instruction.ts";
 import {
@@ -25,21 +26,16 @@ import type { Step } from "./step.ts";
 /** The iterator of an iterable and its `next`. */
 export function executeGetIterator(step: Step, instruction: InstructionOf<"getIterator">): void {
   const { m } = step;
-  if (instruction.async) return breakGraph("generator", "for await");
-  refuseIteration(step.get(instruction.source), instruction.text);
-  const { iterator, next: nextRegister } = instruction;
-  const found = getIterator(m, step.get(instruction.source), {
-    kind: "iterator",
-    iterator,
-    next: nextRegister,
-  });
+  const source = step.get(instruction.source);
+  if (instruction.async) return beginAsyncIteration(m, source, instruction);
+  refuseIteration(source, instruction.text);
+  const { iterator, next } = instruction, completion = { kind: "iterator", iterator, next } as const;
+  const found = getIterator(m, source, completion);
   if (found?.exotic.kind === "listIterator") {
-    const isFresh = found !== step.get(instruction.source) ||
-      isUnnamed(step, instruction.source, found.exotic);
+    const isFresh = found !== source || isUnnamed(step, instruction.source, found.exotic);
     if (isFresh) found.exotic.isOfLoop = true;
   }
-  if (found) m.complete({ kind: "iterator", iterator, next: nextRegister }, found);
-  return;
+  if (found) m.complete(completion, found);
 }
 
 /** The end of a method: an iterator that it has created for its caller, as those of containers do, is still new there. */
