@@ -172,82 +172,85 @@ async function traced(folder: string): Promise<TracedProcess> {
   return readTrace(log, await Deno.readTextFile(join(folder, "t", log)));
 }
 
-Deno.test("a trace reports every compilation, break, recompilation and text", async () => {
-  await withFolder(async (folder) => {
-    const { process, compiles, skipped } = await traced(folder);
-    assertEquals([typeof process?.pid, skipped], ["number", 0]);
-    const inside = compiles.filter(({ begin }) => begin !== null);
-    assertEquals(
-      inside.map(({ begin }) => [begin?.compile, begin?.name, begin?.line]),
-      [
-        ["0/0", "f", 2],
-        ["1/0", "__resume_at_6_1", 5],
-        ["0/1", "f", 2],
-        ["1/1", "__resume_at_6_1", 5],
-        ["2/0", "g", 10],
-      ].map(([id, name, line]) => [
-        id,
-        name === "g" || name === "f" ? name : inside[1]?.begin?.name,
-        line,
-      ]),
-    );
-    assertEquals(inside.map(({ end }) => end?.error), [null, null, null, null, null]);
-    assertEquals(inside.map(({ begin }) => begin?.reasons.length), [0, 0, 1, 1, 0]);
-    assertMatch(inside[2]?.begin?.reasons[0] ?? "", /size=\[3\].*model\.ts:2/);
-    const [broken] = (inside[0]?.artifacts ?? []).filter(({ name }) => name === "graph_breaks");
-    assertEquals(broken?.meta["id"], "GB0005");
-    const [frame] = Array.isArray(broken?.meta["stack"]) ? broken.meta["stack"] : [];
-    assertEquals([frame?.line, frame?.functionName], [4, "f"]);
-    const names = new Set(inside.at(-1)?.artifacts.map(({ part, name }) => `${part ?? "-"} ${name}`));
-    for (
-      const name of [
-        "captured graph_code",
-        "- guards",
-        "- bytecode",
-        "joint aot_joint_graph",
-        "forward aot_graphs",
-        "backward aot_graphs",
-        "forward fx_graph_transformed",
-        "forward ir_pre_fusion",
-        "forward ir_post_fusion",
-        "backward output_code",
-        "- kernel_cache",
-      ]
-    ) assert(names.has(name), `${name} of ${[...names].join(", ")}`);
-  });
-});
+/** Every compilation, break, recompilation and text is reported. */
+function checkRecords({ process, compiles, skipped }: TracedProcess): void {
+  assertEquals([typeof process?.pid, skipped], ["number", 0]);
+  const inside = compiles.filter(({ begin }) => begin !== null);
+  assertEquals(
+    inside.map(({ begin }) => [begin?.compile, begin?.name, begin?.line]),
+    [
+      ["0/0", "f", 2],
+      ["1/0", "__resume_at_6_1", 5],
+      ["0/1", "f", 2],
+      ["1/1", "__resume_at_6_1", 5],
+      ["2/0", "g", 10],
+    ].map(([id, name, line]) => [
+      id,
+      name === "g" || name === "f" ? name : inside[1]?.begin?.name,
+      line,
+    ]),
+  );
+  assertEquals(inside.map(({ end }) => end?.error), [null, null, null, null, null]);
+  assertEquals(inside.map(({ begin }) => begin?.reasons.length), [0, 0, 1, 1, 0]);
+  assertMatch(inside[2]?.begin?.reasons[0] ?? "", /size=\[3\].*model\.ts:2/);
+  const [broken] = (inside[0]?.artifacts ?? []).filter(({ name }) => name === "graph_breaks");
+  assertEquals(broken?.meta["id"], "GB0005");
+  const [frame] = Array.isArray(broken?.meta["stack"]) ? broken.meta["stack"] : [];
+  assertEquals([frame?.line, frame?.functionName], [4, "f"]);
+  const names = new Set(inside.at(-1)?.artifacts.map(({ part, name }) => `${part ?? "-"} ${name}`));
+  for (
+    const name of [
+      "captured graph_code",
+      "- guards",
+      "- bytecode",
+      "joint aot_joint_graph",
+      "forward aot_graphs",
+      "backward aot_graphs",
+      "forward fx_graph_transformed",
+      "forward ir_pre_fusion",
+      "forward ir_post_fusion",
+      "backward output_code",
+      "- kernel_cache",
+    ]
+  ) assert(names.has(name), `${name} of ${[...names].join(", ")}`);
+}
 
-Deno.test("phases are Chrome trace events, and the report shows everything without executing any of it", async () => {
-  await withFolder(async (folder) => {
-    const { compiles } = await traced(folder);
-    const [events = ""] = [...Deno.readDirSync(join(folder, "t"))].map(({ name }) => name)
-      .filter((name) => name.endsWith(".trace.json"));
-    const list: unknown = JSON.parse(await Deno.readTextFile(join(folder, "t", events)));
-    assert(Array.isArray(list));
-    const spans = list.filter(({ ph }) => ph === "X");
-    assertEquals(spans.length, compiles.reduce((sum, { phases }) => sum + phases.length, 0));
-    for (const { name, ts, dur, pid, tid } of spans) {
-      assertEquals([typeof name, typeof pid, typeof tid], ["string", "number", "number"]);
-      assert(ts >= 0 && dur >= 0);
+/** Phases are Chrome trace events, and the report shows everything without executing any of it. */
+async function checkReport(folder: string, { compiles }: TracedProcess): Promise<void> {
+  const [events = ""] = [...Deno.readDirSync(join(folder, "t"))].map(({ name }) => name)
+    .filter((name) => name.endsWith(".trace.json"));
+  const list: unknown = JSON.parse(await Deno.readTextFile(join(folder, "t", events)));
+  assert(Array.isArray(list));
+  const spans = list.filter(({ ph }) => ph === "X");
+  assertEquals(spans.length, compiles.reduce((sum, { phases }) => sum + phases.length, 0));
+  for (const { name, ts, dur, pid, tid } of spans) {
+    assertEquals([typeof name, typeof pid, typeof tid], ["string", "number", "number"]);
+    assert(ts >= 0 && dur >= 0);
+  }
+  const { code, stdout } = await dyn(["report", "t"], { cwd: folder });
+  const page = join(folder, "t", "report.html");
+  assertEquals([code, stdout], [
+    0,
+    `1 process, 5 compilations, 5 graphs, 1 graph break, 2 recompilations\nWrote ${page}\n`,
+  ]);
+  const html = await Deno.readTextFile(page);
+  const data = pageData(html);
+  assert(!html.includes("<b>") && data.includes("<b>&'"));
+  assert(!/src=|@import|url\(/.test(html.replace(/<script id="data"[^]*?<\/script>/, "")));
+  for (const { artifacts } of compiles) {
+    for (const { name, text } of artifacts) {
+      if (name === "kernel_cache") continue;
+      assertStringIncludes(data, JSON.stringify(text.trimEnd()).slice(1, -1));
     }
-    const { code, stdout } = await dyn(["report", "t"], { cwd: folder });
-    const page = join(folder, "t", "report.html");
-    assertEquals([code, stdout], [
-      0,
-      `1 process, 5 compilations, 5 graphs, 1 graph break, 2 recompilations\nWrote ${page}\n`,
-    ]);
-    const html = await Deno.readTextFile(page);
-    const data = pageData(html);
-    assert(!html.includes("<b>") && data.includes("<b>&'"));
-    assert(!/src=|@import|url\(/.test(html.replace(/<script id="data"[^]*?<\/script>/, "")));
-    for (const { artifacts } of compiles) {
-      for (const { name, text } of artifacts) {
-        if (name === "kernel_cache") continue;
-        assertStringIncludes(data, JSON.stringify(text.trimEnd()).slice(1, -1));
-      }
-    }
-  });
-});
+  }
+}
+
+Deno.test("a trace reports every compilation, break, recompilation and text, and its report shows everything", () =>
+  withFolder(async (folder) => {
+    const found = await traced(folder);
+    checkRecords(found);
+    await checkReport(folder, found);
+  }));
 
 Deno.test("a report needs a trace folder", async () => {
   await withFolder(async (folder) => {

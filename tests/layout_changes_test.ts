@@ -129,7 +129,7 @@ for (const [kind, target] of Object.entries(TARGETS)) {
   });
 }
 
-for (const [kind, target] of sampleBySeed(Object.entries(TARGETS), 2)) {
+for (const [kind, target] of sampleBySeed(Object.entries(TARGETS), 1)) {
   Deno.test(`compiled functions change layouts as plain ones do: ${kind}`, () => {
     for (const { backend, device } of TIERS) {
       const plain = program(inPlace, target), where = `${backend} on ${device}`;

@@ -183,31 +183,37 @@ Deno.test("views and inputs that are written to are separate results", async () 
   });
 });
 
-Deno.test("a page recognises drawn digits by an exported classifier", { ignore: SKIP_BROWSER }, async () => {
-  manualSeed(4);
-  const model = new Classifier(new ConvNet()).eval();
-  const bytes = await packageBytes(compiler.export(model, [zeros([1, 1, 28, 28])]), { native: false });
-  const server = serveClassifier(bytes, 0);
-  try {
-    await withPage(`http://127.0.0.1:${server.addr.port}/index.html`, async (page) => {
-      await page.until("globalThis.shares !== undefined");
-      await page.draw([[60, 150], [90, 180], [120, 160]]);
-      await page.until("document.querySelector('#answer').textContent !== ''");
-      const pixels = await page.evaluate("pixels()") as number[];
-      const wanted = noGrad(() => model.call(tensor(pixels).view([1, 1, 28, 28]))).flatten()
-        .tolist() as number[];
-      const found = await page.evaluate("shares()") as number[], best = wanted.indexOf(Math.max(...wanted));
-      assertClose(found, wanted);
-      assert(Math.max(...pixels) > 0.9 && Math.min(...pixels) === 0);
-      assertEquals(
-        await page.evaluate("['#answer', '#engine'].map((each) => document.querySelector(each).textContent)"),
-        [`${best}, ${(100 * (wanted[best] ?? 0)).toFixed(0)} %`, "by webgpu"],
-      );
-      assertEquals(page.errors, []);
-    });
-  } finally {
-    await server.shutdown();
-  }
+testInTurn("a page of digits", {
+  name: "a page recognises drawn digits by an exported classifier",
+  ignore: SKIP_BROWSER,
+  fn: async () => {
+    manualSeed(4);
+    const model = new Classifier(new ConvNet()).eval();
+    const bytes = await packageBytes(compiler.export(model, [zeros([1, 1, 28, 28])]), { native: false });
+    const server = serveClassifier(bytes, 0);
+    try {
+      await withPage(`http://127.0.0.1:${server.addr.port}/index.html`, async (page) => {
+        await page.until("globalThis.shares !== undefined");
+        await page.draw([[60, 150], [90, 180], [120, 160]]);
+        await page.until("document.querySelector('#answer').textContent !== ''");
+        const pixels = await page.evaluate("pixels()") as number[];
+        const wanted = noGrad(() => model.call(tensor(pixels).view([1, 1, 28, 28]))).flatten()
+          .tolist() as number[];
+        const found = await page.evaluate("shares()") as number[], best = wanted.indexOf(Math.max(...wanted));
+        assertClose(found, wanted);
+        assert(Math.max(...pixels) > 0.9 && Math.min(...pixels) === 0);
+        assertEquals(
+          await page.evaluate(
+            "['#answer', '#engine'].map((each) => document.querySelector(each).textContent)",
+          ),
+          [`${best}, ${(100 * (wanted[best] ?? 0)).toFixed(0)} %`, "by webgpu"],
+        );
+        assertEquals(page.errors, []);
+      });
+    } finally {
+      await server.shutdown();
+    }
+  },
 });
 
 Deno.test({

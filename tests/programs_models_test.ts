@@ -9,5 +9,5 @@ import { sampleBySeed } from "./support/sampling.ts";
 const some = (corpus: Corpus, count: number): Corpus =>
   Object.fromEntries(sampleBySeed(Object.entries(corpus), count));
 
-register(some(training, 8), ["inductor"]);
-register(some(dynamic, 9), ["inductor"]);
+register(some(training, 6), ["inductor"]);
+register(some(dynamic, 6), ["inductor"]);

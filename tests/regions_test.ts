@@ -184,7 +184,7 @@ const CASES: Readonly<Record<string, Case>> = {
 
 for (
   const [{ name: tier, backend, patch }, name, { make, input: given = input, made: [joint, lowered] }]
-    of sampleBySeed(onTiers(CASES), 10)
+    of sampleBySeed(onTiers(CASES), 7)
 ) {
   Deno.test(`regions, ${tier}: ${name}`, () => {
     manualSeed(1);

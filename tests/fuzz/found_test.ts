@@ -39,10 +39,10 @@ const BACKENDS: Readonly<Record<string, Backend>> = {
 };
 
 /** Those that are also compiled to C++, which takes as long as all others. */
-const NATIVE: ReadonlySet<string> = new Set(sampleBySeed(Object.keys(FOUND), 25, 1));
+const NATIVE: ReadonlySet<string> = new Set(sampleBySeed(Object.keys(FOUND), 15, 1));
 
 /** Those that run on the GPU: shaders are slow in a software adapter. */
-const ON_GPU = sampleBySeed(Object.entries(FOUND), 25, 2);
+const ON_GPU = sampleBySeed(Object.entries(FOUND), 15, 2);
 
 const modesOf = ({ make, modes }: Found): Mode[] => make().calls.map((_, k) => modes?.[k] ?? "grad");
 
@@ -56,7 +56,7 @@ async function differencesOf(name: string, found: Found): Promise<Record<string,
   return differences;
 }
 
-for (const [name, found] of sampleBySeed(Object.entries(FOUND), 40)) {
+for (const [name, found] of sampleBySeed(Object.entries(FOUND), 28)) {
   Deno.test(`found: ${name}`, async () => assertEquals(await differencesOf(name, found), {}));
 }
 

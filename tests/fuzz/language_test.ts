@@ -11,8 +11,8 @@ import type { CampaignEvent, Tier } from "../../cli/fuzz/protocol.ts";
 
 /** Programs by tier: fewer where each costs a compiler's time. */
 const PROGRAMS: readonly (readonly [tier: Tier, programs: number])[] = [
-  ["eager", 26],
-  ["aot_eager", 6],
+  ["eager", 14],
+  ["aot_eager", 4],
   ["native", 2],
 ];
 

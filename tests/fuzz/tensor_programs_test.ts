@@ -11,10 +11,10 @@ import { sampleBySeed } from "../support/sampling.ts";
 
 /** Programs by tier: fewer where each costs a compiler's time. */
 const PROGRAMS: readonly (readonly [tier: Tier, programs: number])[] = [
-  ["eager", 16],
-  ["aot_eager", 16],
-  ["wasm", 26],
-  ["native", 5],
+  ["eager", 10],
+  ["aot_eager", 10],
+  ["wasm", 14],
+  ["native", 3],
 ];
 
 const seed = Number(Deno.env.get("DYN_FUZZ_SEED") ?? Math.floor(Math.random() * 2 ** 31));

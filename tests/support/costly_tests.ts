@@ -26,6 +26,8 @@ const THIRDS = [
     "eager ops that become native",
     "layers of oneDNN",
     "training in small floats",
+    "a page of digits",
+    "convolutions by two by tiles",
   ],
   [
     "captures between processes",
