@@ -3,7 +3,7 @@
  * Invariant: what is trained and stored is what runs: a member that was added past the end, where it would only be
  * listed, is an error.
  */
-import { checkKind, refuseChoice, refuseSurplus, refuseValue } from "../base/checked_input.ts";
+import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/console_text.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -12,6 +12,7 @@ import { checkEnd, checkNext, isIndex, Listed, ListedAsArray, membersOf, strayed
 import { checkModule, Module } from "./module.ts";
 import { keyOf } from "./module_state.ts";
 import { aliasOf, checkMemberName, treeText } from "./module_tree.ts";
+import { Named, setAll } from "./named.ts";
 import { Parameter } from "./parameter.ts";
 
 /** A module from tensor to tensor. */
@@ -187,91 +188,26 @@ export class ModuleList<M extends Module = Layer> extends ListedAsArray<M> {
   }
 }
 
-/** Returns the pairs of an object by name, a Map or a list of pairs. Throws DynError for other values. */
-function namedEntries<T>(
-  given: Readonly<Record<string, T>> | Iterable<readonly [string, T]>,
-  owner: string,
-): (readonly [string, T])[] {
-  checkKind(given, "an object", owner);
-  if (!isIterable(given)) return Object.entries(given);
-  const entries = [...given];
-  for (const entry of entries) checkKind(entry, "a list", `a name and a value in ${owner}`);
-  return entries;
-}
-
-const isIterable = <T>(given: object | Iterable<T>): given is Iterable<T> => Symbol.iterator in given;
-
 /** Modules by name; `M` holds their types. */
 export class ModuleDict<M extends Readonly<Record<string, Module>> = Readonly<Record<string, Module>>>
-  extends Module {
+  extends Named<Module, Module, M> {
   /** Takes modules by name, as an object, a Map or a list of pairs. */
   constructor(modules?: M | Iterable<readonly [string, Module]>);
   constructor(modules: Readonly<Record<string, Module>> | Iterable<readonly [string, Module]> = {}) {
     super();
     if (arguments.length > 1) refuseSurplus("ModuleDict", 1, arguments);
-    for (const [name, module] of namedEntries(modules, "ModuleDict")) this.addModule(name, module);
+    setAll(this, modules, "ModuleDict");
   }
 
-  /** The number of modules. */
-  get length(): number {
-    return this.keys().length;
-  }
-
-  get<K extends string & keyof M>(name: K): M[K];
-  get(name: string): Module;
-  get(name: string): Module {
-    if (arguments.length > 1) refuseSurplus("get", 1, arguments);
-    const found = this.memberModules().find(([key]) => key === name);
-    return found ? found[1] : refuseChoice("a key of ModuleDict", this.keys(), name);
-  }
-
-  set(name: string, module: Module): this {
+  override set(name: string, module: Module): this {
     if (arguments.length > 2) refuseSurplus("set", 2, arguments);
     this.addModule(name, module);
     return this;
   }
 
-  has(name: string): boolean {
-    if (arguments.length > 1) refuseSurplus("has", 1, arguments);
-    return this.keys().includes(name);
-  }
-
-  /** Adds modules by name, replacing those of the same names. */
-  update(modules: Readonly<Record<string, Module>> | Iterable<readonly [string, Module]>): this {
-    if (arguments.length > 1) refuseSurplus("update", 1, arguments);
-    for (const entry of namedEntries(modules, "update of ModuleDict")) {
-      this.addModule(entry[0], entry[1]);
-    }
-    return this;
-  }
-
-  /** Removes the module with a name, and returns it. Throws DynError for an unknown name. */
-  pop(name: string): Module {
-    if (arguments.length > 1) refuseSurplus("pop", 1, arguments);
-    const found = this.get(name);
-    Reflect.deleteProperty(this, name);
-    return found;
-  }
-
-  /** Removes all modules. */
-  clear(): void {
-    if (arguments.length > 0) refuseSurplus("clear", 0, arguments);
-    for (const name of this.keys()) Reflect.deleteProperty(this, name);
-  }
-
-  entries(): [string, Module][] {
+  override entries(): [string, Module][] {
     if (arguments.length > 0) refuseSurplus("entries", 0, arguments);
     return this.memberModules();
-  }
-
-  keys(): string[] {
-    if (arguments.length > 0) refuseSurplus("keys", 0, arguments);
-    return this.memberModules().map(([name]) => name);
-  }
-
-  values(): Module[] {
-    if (arguments.length > 0) refuseSurplus("values", 0, arguments);
-    return this.memberModules().map(([, module]) => module);
   }
 }
 
@@ -303,76 +239,27 @@ export class ParameterList extends ListedAsArray<Parameter, Tensor> {
 }
 
 /** Parameters by name; other tensors are converted to parameters. */
-export class ParameterDict extends Module {
+export class ParameterDict extends Named<Parameter, Tensor> {
   /** Takes tensors by name, as an object, a Map or a list of pairs. */
   constructor(parameters: Readonly<Record<string, Tensor>> | Iterable<readonly [string, Tensor]> = {}) {
     super();
     if (arguments.length > 1) refuseSurplus("ParameterDict", 1, arguments);
-    for (const [name, parameter] of namedEntries(parameters, "ParameterDict")) this.set(name, parameter);
+    setAll(this, parameters, "ParameterDict");
   }
 
-  /** The number of parameters. */
-  get length(): number {
-    return this.keys().length;
-  }
-
-  get(name: string): Parameter {
-    if (arguments.length > 1) refuseSurplus("get", 1, arguments);
-    const found = this.entries().find(([key]) => key === name);
-    return found ? found[1] : refuseChoice("a key of ParameterDict", this.keys(), name);
-  }
-
-  set(name: string, parameter: Tensor): this {
+  override set(name: string, parameter: Tensor): this {
     if (arguments.length > 2) refuseSurplus("set", 2, arguments);
     this.registerParameter(name, asParameter(parameter));
     return this;
-  }
-
-  has(name: string): boolean {
-    if (arguments.length > 1) refuseSurplus("has", 1, arguments);
-    return this.keys().includes(name);
-  }
-
-  /** Adds parameters by name, replacing those of the same names. */
-  update(parameters: Readonly<Record<string, Tensor>> | Iterable<readonly [string, Tensor]>): this {
-    if (arguments.length > 1) refuseSurplus("update", 1, arguments);
-    for (const [name, parameter] of namedEntries(parameters, "update of ParameterDict")) {
-      this.set(name, parameter);
-    }
-    return this;
-  }
-
-  /** Removes the parameter with a name, and returns it. Throws DynError for an unknown name. */
-  pop(name: string): Parameter {
-    if (arguments.length > 1) refuseSurplus("pop", 1, arguments);
-    const found = this.get(name);
-    Reflect.deleteProperty(this, name);
-    return found;
-  }
-
-  /** Removes all parameters. */
-  clear(): void {
-    if (arguments.length > 0) refuseSurplus("clear", 0, arguments);
-    for (const name of this.keys()) Reflect.deleteProperty(this, name);
   }
 
   override extraRepr(): string {
     return parameterLines(this.entries());
   }
 
-  entries(): [string, Parameter][] {
+  override entries(): [string, Parameter][] {
     if (arguments.length > 0) refuseSurplus("entries", 0, arguments);
     return this.namedParameters("", false);
-  }
-
-  keys(): string[] {
-    if (arguments.length > 0) refuseSurplus("keys", 0, arguments);
-    return this.entries().map(([name]) => name);
-  }
-
-  values(): Parameter[] {
-    if (arguments.length > 0) refuseSurplus("values", 0, arguments);
-    return this.entries().map(([, parameter]) => parameter);
   }
 }
 
