@@ -13,6 +13,7 @@ import {
   optim,
   type Tensor,
   tensor,
+  zeros,
 } from "../mod.ts";
 import { logs } from "../lib/base/logs.ts";
 import type { Optimizer } from "../lib/optim/optimizer.ts";
@@ -630,6 +631,78 @@ Deno.test("unknown or invalid hyperparameters are errors", () => {
     () => new L.LinearLR(optimizer, { endFactor: 2 }),
   ];
   for (const call of wrong) assertThrows(call, DynError, "Expected ");
+});
+
+/** Each schedule with good values of its settings. */
+const SETTINGS: readonly (readonly [keyof typeof L, Readonly<Record<string, unknown>>])[] = [
+  ["StepLR", { stepSize: 2, gamma: 0.5 }],
+  ["MultiStepLR", { milestones: [1], gamma: 0.5 }],
+  ["ConstantLR", { factor: 0.5, totalIters: 2 }],
+  ["LinearLR", { startFactor: 0.5, endFactor: 1, totalIters: 2 }],
+  ["ExponentialLR", { gamma: 0.5 }],
+  ["CosineAnnealingLR", { tMax: 3, etaMin: 0 }],
+  ["CosineAnnealingWarmRestarts", { t0: 3, tMult: 1, etaMin: 0 }],
+  ["PolynomialLR", { totalIters: 3, power: 1 }],
+  ["CyclicLR", { baseLr: 0.1, maxLr: 1, stepSizeUp: 2, stepSizeDown: 2, gamma: 1, cycleMomentum: true }],
+  ["OneCycleLR", {
+    maxLr: 1,
+    totalSteps: 9,
+    pctStart: 0.3,
+    divFactor: 25,
+    finalDivFactor: 9,
+    threePhase: false,
+  }],
+  ["ReduceLROnPlateau", { factor: 0.5, patience: 1, threshold: 0.1, cooldown: 0, minLr: 0, eps: 0 }],
+  ["LambdaLR", { lrLambda: () => 1 }],
+];
+
+Deno.test("no setting of a schedule or an optimizer is taken for another value: NaN, a string or an object is an error", () => {
+  const optimizer = new optim.SGD(leaves(), { momentum: 0.9 });
+  for (const [name, settings] of SETTINGS) {
+    Reflect.construct(L[name], [optimizer, settings]);
+    for (const setting of Object.keys(settings)) {
+      for (const wrong of [NaN, "0.5", {}, true, () => 1]) {
+        if (typeof wrong === typeof settings[setting] && typeof wrong !== "number") continue;
+        const call = () => Reflect.construct(L[name], [optimizer, { ...settings, [setting]: wrong }]);
+        assertThrows(call, DynError, "Expected ", `${name} with ${setting} ${String(wrong)}`);
+      }
+    }
+  }
+  const flags = [["SGD", "maximize"], ["SGD", "foreach"], ["Adam", "amsgrad"], [
+    "RMSprop",
+    "centered",
+  ]] as const;
+  for (const [name, flag] of flags) {
+    const call = () => Reflect.construct(optim[name], [leaves(), { [flag]: "false" }]);
+    assertThrows(call, DynError, `Expected ${flag === "foreach" ? "foreach of SGD to be a" : "a"} boolean`);
+  }
+  assertThrows(() => new optim.SGD(leaves(), { dampening: NaN }), DynError, "a number for dampening");
+  assertThrows(() => new optim.LBFGS(leaves(), { maxIter: 1.5 }), DynError, "an integer");
+  assertThrows(
+    () => new optim.Muon([zeros(2, 2).requiresGrad_()], { nsSteps: Infinity }),
+    DynError,
+    "an integer",
+  );
+});
+
+Deno.test("schedules of no steps give PyTorch's rates, not NaN", () => {
+  const rates = (make: (optimizer: optim.SGD) => { step(): void }) => {
+    const optimizer = new optim.SGD(leaves(), { lr: 0.1 }), schedule = make(optimizer);
+    const found = [optimizer.paramGroups[0]?.lr ?? NaN];
+    for (let t = 0; t < 2; t++) {
+      schedule.step();
+      found.push(optimizer.paramGroups[0]?.lr ?? NaN);
+    }
+    return found;
+  };
+  close(rates((o) => new L.LinearLR(o, 0.5, 1, 0)), [0.05, 0.05, 0.05], "LinearLR");
+  close(rates((o) => new L.PolynomialLR(o, 0)), [0.1, 0.1, 0.1], "PolynomialLR");
+  close(rates((o) => new L.ConstantLR(o, 0.5, 0)), [0.05, 0.05, 0.05], "ConstantLR");
+  assertThrows(
+    () => new L.CosineAnnealingLR(new optim.SGD(leaves()), 0),
+    DynError,
+    "tMax of CosineAnnealingLR",
+  );
 });
 
 Deno.test("schedules take a function or a rate per group, and required arguments by name", () => {

@@ -2,7 +2,7 @@
  * Arguments of constructors, like those of ops: any by position in PyTorch's order, then the rest by name in one last
  * object. Invariant: an unknown argument is an error, never dropped.
  */
-import { checkOptions, refuseOption, refuseValue } from "./checked_input.ts";
+import { checkFlag, checkOptions, refuseOption, refuseValue } from "./checked_input.ts";
 import { DynError } from "./errors.ts";
 import { isPlainObject } from "./tree.ts";
 
@@ -90,7 +90,7 @@ export type RequiredFlag<N extends string> = boolean | { readonly [K in N]: bool
 export function requiredFlagOf<N extends string>(owner: string, name: N, given: RequiredFlag<N>): boolean {
   if (typeof given === "object" && given !== null) checkOptions(owner, { [name]: ["boolean"] }, given);
   const value: unknown = typeof given === "object" && given !== null ? given[name] : given;
-  if (typeof value !== "boolean") refuseValue(`${name} of ${owner} to be a boolean`, value);
+  checkFlag(`${name} of ${owner}`, value);
   return value;
 }
 

@@ -27,6 +27,11 @@ export function checkFunction(value: unknown, purpose: string): void {
   if (typeof value !== "function") refuseValue(`a function ${purpose}`, value);
 }
 
+/** Throws DynError unless a value is a boolean; `what` names it, as in "nesterov of SGD". */
+export function checkFlag(what: string, value: unknown): asserts value is boolean {
+  if (typeof value !== "boolean") refuseValue(`${what} to be a boolean`, value);
+}
+
 /** Throws DynError unless a value is one of the known ones; `what` names it, as in "mode of pad". */
 export function checkOneOf(what: string, value: unknown, known: readonly string[]): void {
   if (!known.some((each) => each === value)) refuseChoice(what, known, value);

@@ -3,8 +3,8 @@
  * they set `lr` of an optimizer's groups, and `momentum` or the first of `betas`. Invariant: both are functions of
  * the number of steps.
  */
-import { checkShare } from "../base/checked_numbers.ts";
-import { checkOneOf } from "../base/checked_input.ts";
+import { checkAtLeast, checkFinite, checkPositive, checkShare } from "../base/checked_numbers.ts";
+import { checkFlag, checkFunction, checkKind, checkOneOf } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError, invariant } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
@@ -17,9 +17,11 @@ type PerGroup = number | readonly number[];
 function eachGroup(given: PerGroup, optimizer: Optimizer, what: string): readonly number[] {
   const groups = optimizer.paramGroups.length;
   const list = typeof given === "number" ? new Array<number>(groups).fill(given) : given;
+  checkKind(list, "a list", `the ${what} of a schedule`);
   if (list.length !== groups) {
     throw new DynError(`Expected ${groups} ${what}, one per group, but found ${list.length}`);
   }
+  for (const each of list) checkFinite("a schedule", { [`each of the ${what}`]: each });
   return list;
 }
 
@@ -56,6 +58,7 @@ abstract class Cycle extends LRScheduler {
   /** Takes the range of momenta. Throws DynError if they cycle but groups have none. */
   protected setMomenta(given: MomentumOptions, [low, high]: readonly [low: number, high: number]): void {
     this.cycleMomentum = given.cycleMomentum ?? true;
+    checkFlag("cycleMomentum of a schedule", this.cycleMomentum);
     this.baseMomentums = eachGroup(given.baseMomentum ?? low, this.optimizer, "base momenta");
     this.maxMomentums = eachGroup(given.maxMomentum ?? high, this.optimizer, "greatest momenta");
     if (!this.cycleMomentum) return;
@@ -144,6 +147,11 @@ export class CyclicLR extends Cycle {
     this.gamma = options.gamma ?? 1;
     this.scaleFn = options.scaleFn ?? null;
     this.scaleMode = options.scaleMode ?? "cycle";
+    checkPositive("stepSizeUp of CyclicLR", this.stepSizeUp);
+    if (this.stepSizeDown !== null) checkAtLeast("stepSizeDown of CyclicLR", this.stepSizeDown, 0);
+    checkFinite("CyclicLR", { gamma: this.gamma });
+    if (this.scaleFn !== null) checkFunction(this.scaleFn, "for scaleFn of CyclicLR");
+    checkOneOf("scaleMode of CyclicLR", this.scaleMode, ["cycle", "iterations"]);
     this.setMomenta(options, [0.8, 0.9]);
     this.beginWith(lows.map((low, i) => begun[i] ?? low));
     this.baseLrs = lows;
@@ -245,7 +253,7 @@ export class OneCycleLR extends Cycle {
     const { maxLr, ...options } = argumentsOf<LargestRate, OneCycleOptions>("OneCycleLR", ONE_CYCLE, given);
     this.maxLr = eachGroup(maxLr, optimizer, "rates");
     this.totalSteps = options.totalSteps ?? (options.epochs ?? 0) * (options.stepsPerEpoch ?? 0);
-    if (!(this.totalSteps > 0)) {
+    if (typeof this.totalSteps !== "number" || !(this.totalSteps > 0)) {
       throw new DynError(
         `Expected totalSteps, or epochs and stepsPerEpoch, but found ${this.totalSteps} steps`,
       );
@@ -256,6 +264,9 @@ export class OneCycleLR extends Cycle {
     this.finalDivFactor = options.finalDivFactor ?? 1e4;
     this.threePhase = options.threePhase ?? false;
     checkShare("pctStart of OneCycleLR", this.pctStart);
+    checkPositive("divFactor of OneCycleLR", this.divFactor);
+    checkPositive("finalDivFactor of OneCycleLR", this.finalDivFactor);
+    checkFlag("threePhase of OneCycleLR", this.threePhase);
     this.setMomenta(options, [0.85, 0.95]);
     this.beginWith(this.maxLr.map((most) => most / this.divFactor));
   }

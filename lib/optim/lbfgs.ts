@@ -2,6 +2,7 @@
  * L-BFGS, like torch.optim.LBFGS: search directions from the curvature of recent steps. Invariant: between two steps,
  * the whole state is in `stateDict`.
  */
+import { checkInteger } from "../base/checked_numbers.ts";
 import { refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { tensor } from "../tensor/creation.ts";
@@ -77,9 +78,12 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
 
   constructor(params: ParamsOrGroups<LBFGSOptions>, ...given: Hyperparameters<LBFGSOptions>) {
     super(params, hyperparameters("LBFGS", LBFGS_DEFAULTS, given));
-    const { lineSearchFn } = this.defaults, found = this.paramGroups.length;
+    const { lineSearchFn, maxIter, maxEval, historySize } = this.defaults, found = this.paramGroups.length;
     if (found !== 1) throw new DynError(`Expected one group of parameters for LBFGS but found ${found}`);
     for (const { params } of this.paramGroups) params.forEach((param) => realOnly("LBFGS", param));
+    checkInteger("maxIter of LBFGS", maxIter, 1);
+    if (maxEval !== null) checkInteger("maxEval of LBFGS", maxEval, 1);
+    checkInteger("historySize of LBFGS", historySize, 1);
     if (lineSearchFn !== null && lineSearchFn !== "strong_wolfe") {
       refuseValue('lineSearchFn of LBFGS to be "strong_wolfe" or null', lineSearchFn);
     }

@@ -1,9 +1,9 @@
 /**
  * Learning-rate schedules, as torch.optim.lr_scheduler: each sets `lr` of every group on construction and at `step()`.
  */
-import { checkPositive, checkShare } from "../base/checked_numbers.ts";
+import { checkAtLeast, checkFinite, checkPositive, checkShare } from "../base/checked_numbers.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
-import { checkKind } from "../base/checked_input.ts";
+import { checkFunction, checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { LRScheduler, ScalingSchedule } from "./schedule.ts";
@@ -37,6 +37,7 @@ export class StepLR extends ScalingSchedule {
     checkPositive("stepSize of StepLR", options.stepSize);
     this.stepSize = options.stepSize;
     this.gamma = options.gamma ?? 0.1;
+    checkFinite("StepLR", { gamma: this.gamma });
   }
 
   /** The share of the initial rate after `epoch` steps. */
@@ -63,8 +64,10 @@ export class MultiStepLR extends ScalingSchedule {
     super(optimizer);
     const options = argumentsOf<Milestones, Decay>("MultiStepLR", MULTI_STEP, given);
     checkKind(options.milestones, "a list", "milestones of MultiStepLR");
+    for (const milestone of options.milestones) checkFinite("MultiStepLR", { milestone });
     this.milestones = options.milestones;
     this.gamma = options.gamma ?? 0.1;
+    checkFinite("MultiStepLR", { gamma: this.gamma });
     this.begin();
   }
 
@@ -88,6 +91,7 @@ export class ExponentialLR extends ScalingSchedule {
   ) {
     super(optimizer);
     this.gamma = argumentsOf<Required<Decay>, object>("ExponentialLR", EXPONENTIAL, given).gamma;
+    checkFinite("ExponentialLR", { gamma: this.gamma });
   }
 
   /** The share of the initial rate after `epoch` steps. */
@@ -129,6 +133,8 @@ export class CosineAnnealingLR extends ScalingSchedule {
     const options = argumentsOf<CosineLength, CosineOptions>("CosineAnnealingLR", COSINE, given);
     this.tMax = options.tMax;
     this.etaMin = options.etaMin ?? 0;
+    checkPositive("tMax of CosineAnnealingLR", this.tMax);
+    checkFinite("CosineAnnealingLR", { etaMin: this.etaMin });
   }
 
   /** The remaining share of the distance to etaMin after `epoch` steps. */
@@ -181,6 +187,7 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
     this.t0 = options.t0;
     this.tMult = options.tMult ?? 1;
     this.etaMin = options.etaMin ?? 0;
+    checkFinite("CosineAnnealingWarmRestarts", { etaMin: this.etaMin });
     if (this.t0 <= 0 || this.tMult < 1 || !Number.isInteger(this.t0) || !Number.isInteger(this.tMult)) {
       throw new DynError(
         `Expected whole numbers, t0 above 0 and tMult of at least 1, but found ${this.t0} and ${this.tMult}`,
@@ -223,6 +230,8 @@ abstract class FactorSchedule extends LRScheduler {
     const { lrLambda } = argumentsOf<Factors, object>(new.target.name, LAMBDA, given);
     const groups = optimizer.paramGroups.length;
     this.factors = typeof lrLambda === "function" ? new Array<RateFactor>(groups).fill(lrLambda) : lrLambda;
+    checkKind(this.factors, "a list", `the functions of ${new.target.name}`);
+    for (const factor of this.factors) checkFunction(factor, `for lrLambda of ${new.target.name}`);
     if (this.factors.length !== groups) {
       throw new DynError(`Expected ${groups} functions, one per group, but found ${this.factors.length}`);
     }
@@ -275,7 +284,7 @@ interface ConstantOptions {
   readonly totalIters?: number;
 }
 
-/** lr·factor for totalIters steps, then lr. */
+/** lr·factor for totalIters steps, then lr; always lr·factor where totalIters is 0, as in PyTorch. */
 export class ConstantLR extends ScalingSchedule {
   /** The factor of the rate during these steps. */
   readonly factor: number;
@@ -289,12 +298,13 @@ export class ConstantLR extends ScalingSchedule {
     this.factor = options.factor ?? 1 / 3;
     this.totalIters = options.totalIters ?? 5;
     checkShare("factor of ConstantLR", this.factor);
+    checkAtLeast("totalIters of ConstantLR", this.totalIters, 0);
     this.begin();
   }
 
   /** The share of the initial rate after `epoch` steps. */
   override factorAt(epoch: number): number {
-    return epoch < this.totalIters ? this.factor : 1;
+    return epoch < this.totalIters || this.totalIters === 0 ? this.factor : 1;
   }
 }
 
@@ -304,7 +314,10 @@ interface LinearOptions {
   readonly totalIters?: number;
 }
 
-/** lr times a factor that changes linearly from startFactor to endFactor over totalIters steps. */
+/**
+ * lr times a factor that changes linearly from startFactor to endFactor over totalIters steps; where these are 0 it stays
+ * at startFactor, as in PyTorch.
+ */
 export class LinearLR extends ScalingSchedule {
   /** The first factor. */
   readonly startFactor: number;
@@ -328,11 +341,14 @@ export class LinearLR extends ScalingSchedule {
       throw new DynError(`Expected a startFactor of LinearLR in (0, 1] but found ${this.startFactor}`);
     }
     checkShare("endFactor of LinearLR", this.endFactor);
+    checkFinite("LinearLR", { startFactor: this.startFactor });
+    checkAtLeast("totalIters of LinearLR", this.totalIters, 0);
     this.begin();
   }
 
   /** The share of the initial rate after `epoch` steps. */
   override factorAt(epoch: number): number {
+    if (this.totalIters === 0) return this.startFactor;
     const done = Math.min(epoch, this.totalIters) / this.totalIters;
     return this.startFactor + (this.endFactor - this.startFactor) * done;
   }
@@ -343,7 +359,7 @@ interface PolynomialOptions {
   readonly power?: number;
 }
 
-/** lr·(1 − t/totalIters)^power, 0 at the end. */
+/** lr·(1 − t/totalIters)^power, 0 at the end; always lr where totalIters is 0, as in PyTorch. */
 export class PolynomialLR extends ScalingSchedule {
   /** Steps until it ends. */
   readonly totalIters: number;
@@ -356,10 +372,13 @@ export class PolynomialLR extends ScalingSchedule {
     const options = trailing<PolynomialOptions>("PolynomialLR", ["totalIters", "power"], given);
     this.totalIters = options.totalIters ?? 5;
     this.power = options.power ?? 1;
+    checkAtLeast("totalIters of PolynomialLR", this.totalIters, 0);
+    checkFinite("PolynomialLR", { power: this.power });
   }
 
   /** The share of the initial rate after `epoch` steps. */
   override factorAt(epoch: number): number {
+    if (this.totalIters === 0) return 1;
     return (1 - Math.min(epoch, this.totalIters) / this.totalIters) ** this.power;
   }
 }

@@ -1,4 +1,5 @@
 /** Muon, like torch.optim.Muon: momentum whose matrices are orthogonalised before a step. */
+import { checkInteger } from "../base/checked_numbers.ts";
 import { checkOneOf, refuseSurplus } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { DynError } from "../base/errors.ts";
@@ -53,6 +54,7 @@ const MUON: MuonOptions = {
 export class Muon extends PerParameter<MuonOptions> {
   constructor(params: ParamsOrGroups<MuonOptions>, ...given: Hyperparameters<MuonOptions>) {
     const options = hyperparameters("Muon", MUON, given);
+    checkInteger("nsSteps of Muon", options.nsSteps, 0);
     checkOneOf("adjustLrFn of Muon", options.adjustLrFn ?? "original", Object.keys(ADJUSTMENTS));
     super(params, options);
   }

@@ -3,7 +3,14 @@
  * code that reads no values back, so that it can be captured into a graph together with the model.
  */
 import { checkAtLeast } from "../base/checked_numbers.ts";
-import { checkKind, refuseOption, refuseSurplus, refuseValue, spelling } from "../base/checked_input.ts";
+import {
+  checkFlag,
+  checkKind,
+  refuseOption,
+  refuseSurplus,
+  refuseValue,
+  spelling,
+} from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { type Flag, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
@@ -42,6 +49,13 @@ export interface ExecutionOptions {
   readonly differentiable: false;
 }
 
+const EXECUTION = [
+  "foreach",
+  "fused",
+  "capturable",
+  "differentiable",
+] as const satisfies readonly (keyof ExecutionOptions)[];
+
 const NOT_NEGATIVE = [
   "lr",
   "eps",
@@ -66,13 +80,12 @@ export function hyperparameters<H extends object>(
   const names = Object.keys(defaults);
   const written = trailing<Record<string, unknown>>(optimizer, {
     positional: names,
-    named: [
-      "foreach",
-      "fused",
-      "capturable",
-      "differentiable",
-    ],
+    named: EXECUTION,
   }, given);
+  for (const name of EXECUTION) {
+    const value = written[name] ?? null;
+    if (value !== null) checkFlag(`${name} of ${optimizer}`, value);
+  }
   if (written["differentiable"] === true) {
     throw new DynError(
       `Expected differentiable of ${optimizer} to be false but found true: steps are not recorded`,
@@ -84,10 +97,12 @@ export function hyperparameters<H extends object>(
     const fits = isList
       ? Array.isArray(value) && value.length === usual.length &&
         value.every((each) => typeof each === "number" || each === null)
-      : typeof usual !== "number" || typeof value === "number" ||
+      : typeof usual === "boolean"
+      ? typeof value === "boolean"
+      : typeof usual !== "number" || typeof value === "number" && !Number.isNaN(value) ||
         value instanceof Tensor && value.numel() === 1;
     if (fits || value === usual) continue;
-    const wanted = isList ? `${usual.length} numbers` : "a number";
+    const wanted = isList ? `${usual.length} numbers` : `a ${typeof usual}`;
     refuseValue(`${wanted} for ${name} of ${optimizer}`, value);
   }
   for (const name of NOT_NEGATIVE) {

@@ -3,6 +3,7 @@
  * determines the rates of the optimizer's groups.
  */
 import { type Trailing, trailing } from "../base/arguments.ts";
+import { checkAtLeast, checkFinite } from "../base/checked_numbers.ts";
 import { checkKind, checkOneOf, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
@@ -107,7 +108,8 @@ export class ReduceLROnPlateau {
   }
 
   /** Throws DynError for invalid settings. */
-  private check({ factor, mode, thresholdMode, minLrs }: PlateauSettings): void {
+  private check(settings: PlateauSettings): void {
+    const { factor, patience, threshold, cooldown, eps, mode, thresholdMode, minLrs } = settings;
     const { paramGroups } = this.optimizer;
     checkKind(minLrs, "a list", "the minimum rates of ReduceLROnPlateau");
     if (minLrs.length !== paramGroups.length) {
@@ -115,6 +117,11 @@ export class ReduceLROnPlateau {
         `Expected ${paramGroups.length} minimum rates, one per group, but found ${minLrs.length}`,
       );
     }
+    for (const minLr of minLrs) checkFinite("ReduceLROnPlateau", { minLr });
+    checkFinite("ReduceLROnPlateau", { factor, threshold });
+    checkAtLeast("patience of ReduceLROnPlateau", patience, 0);
+    checkAtLeast("cooldown of ReduceLROnPlateau", cooldown, 0);
+    checkAtLeast("eps of ReduceLROnPlateau", eps, 0);
     if (!(factor < 1)) throw new DynError(`Expected a factor below 1 but found ${factor}`);
     checkOneOf("mode of ReduceLROnPlateau", mode, ["min", "max"]);
     checkOneOf("thresholdMode of ReduceLROnPlateau", thresholdMode, ["rel", "abs"]);
