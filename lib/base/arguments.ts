@@ -2,7 +2,7 @@
  * Arguments of constructors, like those of ops: any by position in PyTorch's order, then the rest by name in one last
  * object. Invariant: an unknown argument is an error, never dropped.
  */
-import { checkFlag, checkOptions, refuseOption, refuseValue } from "./checked_input.ts";
+import { checkFlag, checkOptions, refuseOption } from "./checked_input.ts";
 import { DynError } from "./errors.ts";
 import { isPlainObject } from "./tree.ts";
 
