@@ -94,15 +94,16 @@ export type Compiled<M extends Module> = M & CallOf<M["forward"]>;
 export function compile<F extends AnyFunction>(fn: F, options?: CompileOptions | MethodContext): F;
 /** Compiles the calls of a module: `compiled(x)`; parameters and state-dict keys are those of the original. */
 export function compile<M extends Module>(module: M, options?: CompileOptions): Compiled<M>;
-/** A decorator with options. */
+/** A decorator with options, or without: `@compile()`. */
 export function compile(
-  options: CompileOptions,
+  options?: CompileOptions,
 ): <F extends AnyFunction>(method: F, context: MethodContext) => F;
 export function compile(
-  target: AnyFunction | Module | CompileOptions,
+  given?: AnyFunction | Module | CompileOptions,
   options: CompileOptions | MethodContext = {},
 ): unknown {
   if (arguments.length > 2) refuseSurplus("compile", 2, arguments);
+  const target = arguments.length === 0 ? {} : given;
   return withOwnRecords<unknown>(() => compileTarget(target, options), (error) => {
     const isWhole = Object.hasOwn(options, "fullgraph") && "fullgraph" in options && options.fullgraph;
     const isTold = error instanceof DynError || error instanceof Unsupported;
@@ -112,7 +113,7 @@ export function compile(
 }
 
 function compileTarget(
-  target: AnyFunction | Module | CompileOptions,
+  target: AnyFunction | Module | CompileOptions | undefined,
   options: CompileOptions | MethodContext,
 ): unknown {
   const chosen: CompileOptions = isMethodContext(options) ? {} : checkedOptions(options);
@@ -317,7 +318,7 @@ function callableModule<M extends Module>(module: M, calls: ModuleCalls): Compil
 
 const compiledCalls = new WeakMap<object, object>();
 
-/** Returns the compiled callable of a compiled function or module. */
+/** Returns the compiled callable of a compiled function or module, also of one that is compiled in place. */
 export function callableOf(compiled: object): object {
   return compiledCalls.get(compiled) ?? compiled;
 }
@@ -326,5 +327,10 @@ setForwardCompiler((module, options) => {
   const compiled = compileFunction(module.forward, checkedOptions(options), {
     named: module.constructor.name,
   });
+  const found = statistics.get(compiled);
+  if (found) {
+    statistics.set(module, found);
+    compiledCalls.set(module, compiled);
+  }
   return (...args) => Reflect.apply(compiled, module, args);
 });

@@ -357,6 +357,15 @@ function statusText(state: Status): string {
     ...uncompiled.map(({ name, reason, calls }) =>
       `  ${counted(calls, "call")} of ${name} ran uncompiled: ${reason.category} (${reason.id})`
     ),
-    ...times ? [`  ${times.compiled} ms compiled, ${times.plain} ms as written: ${times.kept} is kept`] : [],
+    ...times
+      ? [
+        `  ${rounded(times.compiled)} ms compiled, ${
+          rounded(times.plain)
+        } ms as written: ${times.kept} is kept`,
+      ]
+      : [],
   ].join("\n");
 }
+
+/** A time as people read it. */
+const rounded = (milliseconds: number): number => Number(milliseconds.toPrecision(3));

@@ -58,6 +58,11 @@ export function knownSource(label: string, object: object): Source {
   return { kind: "known", name, object };
 }
 
+/** A parameter that stays at its place, by the names that people use: `F["this.layers[0].weight"]`. */
+export function parameterSource(place: Source, object: object): Source {
+  return knownSource(sourceText(place).replace(/^[A-Z]\["([^"]+)"\]/, "$1"), object);
+}
+
 /** The place of the contents of a cell that exists outside of the trace. */
 export type CellPlace =
   /** A captured variable of a user's function. */

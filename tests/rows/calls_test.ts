@@ -1,5 +1,5 @@
 /** Rows M1 to M7 of the list of features: what `compile` accepts, and when it compiles again. */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import {
   compile,
   compiler,
@@ -41,6 +41,34 @@ Deno.test("M1: compile takes fullgraph, dynamic, backend, mode, options and disa
   model.compile({ backend: graphs });
   model.call(ones([1, 2]));
   assertEquals([Object.keys(model.stateDict()), graphs.frameCount], [keys, 2]);
+  const { compiled, graphs: captured, hits } = compiler.status(model);
+  assertEquals([compiled, captured, hits, compiler.cacheEntries(model).length], [true, 1, 1, 1]);
+  assertEquals(String(compiler.shapes(model)[0]), 'L["x"]: float32[1, 2]');
+  assertEquals(String(compiler.status(new nn.Linear(2, 1).compile({ disable: true }))), "not compiled");
+});
+
+Deno.test("M1: compile is a decorator of methods, bare, called, and with options", () => {
+  const graphs = new compiler.CompileCounter();
+  class Scales {
+    @compile
+    bare(x: Tensor): boolean {
+      return compiler.isCompiling() && x.add(1).ndim === 1;
+    }
+
+    @compile()
+    called(x: Tensor): boolean {
+      return compiler.isCompiling() && x.add(1).ndim === 1;
+    }
+
+    @compile({ backend: graphs })
+    chosen(x: Tensor): Tensor {
+      return x.add(1);
+    }
+  }
+  const scales = new Scales(), x = ones([2]);
+  assertEquals([scales.bare(x), scales.called(x), scales.chosen(x).tolist()], [true, true, [2, 2]]);
+  assertEquals(graphs.frameCount, 1);
+  assertThrows(() => Reflect.apply(compile, null, [undefined]), DynError, "to compile but found undefined");
 });
 
 Deno.test("M1: a function that stands for another has its name, length and properties", () => {
@@ -113,8 +141,16 @@ Deno.test("M2: shapesSpec specifies which dimensions of a parameter are symbols"
   assertEquals(versions({ x: [{ max: 5 }] }, [[3, 4], [5, 4], [9, 4]]), 2);
   const call = (shapesSpec: Readonly<Record<string, unknown>>, fn = (x: Tensor) => x.add(1)) => () =>
     compile(fn, { ...eager, ...{ shapesSpec } as { shapesSpec: compiler.ShapesSpec } })(ones([3]));
-  assertThrows(call({ y: ["dynamic"] }), DynError, 'a parameter in shapesSpec to be one of x but found "y"');
-  assertThrows(call({ x: "dynamic" }), DynError, "list of dimensions for x in shapesSpec");
+  assertThrows(
+    call({ y: ["dynamic"] }),
+    DynError,
+    'a parameter with dimensions to be one of x but found "y"',
+  );
+  assertThrows(
+    call({ x: "dynamic" }),
+    DynError,
+    'a list like ["dynamic", "static"] for the dimensions of x but found "dynamic"',
+  );
   assertThrows(call({ x: ["any"] }), DynError, `for a dimension of x but found "any"`);
   assertThrows(call({ x: [{ minimum: 3 }] }), DynError, "for a dimension of x but found { minimum: 3 }");
   assertThrows(
@@ -134,7 +170,7 @@ Deno.test("M2: shapesSpec specifies which dimensions of a parameter are symbols"
   assertThrows(
     () => compile(new Sum(), { ...eager, shapesSpec: { c: [] } }).call(ones([1]), ones([1])),
     DynError,
-    'a parameter in shapesSpec to be one of a, b but found "c"',
+    'a parameter with dimensions to be one of a, b but found "c"',
   );
   assertThrows(
     () => compile((x: Tensor) => x, { dynamic: true, shapesSpec: {} }),
@@ -208,6 +244,30 @@ Deno.test("M6: numbers and sizes that change become symbols before the limit is 
     assertEquals(f(ones([2 * i]), i / 7).numel(), 2 * i * i);
   }
   assertEquals(compiler.cacheEntries(f).length, 2);
+});
+
+Deno.test("M6: parameters that a program replaces share a version, and reports name the parameter that differs", () => {
+  const layer = new nn.Linear(2, 2);
+  const f = compile((x: Tensor): Tensor => layer.call(x), eager), x = ones([1, 2]);
+  for (let i = 0; i < 12; i++) {
+    layer.weight = new nn.Parameter(ones([2, 2]).mul(i));
+    assert(f(x).equal(layer.call(x)));
+  }
+  assertEquals(compiler.cacheEntries(f).length, 2);
+  const texts: string[] = [];
+  logs.capture("recompiles", (_a, text) => texts.push(text), () => {
+    layer.bias?.requiresGrad_(false);
+    assert(f(x).equal(layer.call(x)));
+  });
+  const [, ...lines] = texts[0]?.split("\n") ?? [];
+  assertMatch(
+    lines[0] ?? "",
+    /^ {2}check_tensor\(F\["layer\.bias"\], Parameter, .*requires_grad=true.*, found float32\[2\]\[1\] that does not require grad/,
+  );
+  assertMatch(
+    compiler.cacheEntries(f)[0]?.graph?.code ?? "",
+    /ops\.linear\(l_x_, f_layer_weight_, f_layer_bias_\)/,
+  );
 });
 
 Deno.test("M6: at cacheSizeLimit one warning names what kept changing, its line, and the remedies", () => {

@@ -38,7 +38,7 @@ export function shapeMarks(spec: ShapesSpec, { parameters, labelOf }: SpecifiedF
   return new Map(
     Object.entries(spec).map(([parameter, dimensions]) => {
       const index = parameters.indexOf(parameter);
-      if (index < 0) refuseChoice("a parameter in shapesSpec", parameters, parameter);
+      if (index < 0) refuseChoice("a parameter with dimensions", parameters, parameter);
       return [argumentSource(labelOf(index), index).name, marksFor(dimensions, parameter)];
     }),
   );
@@ -46,7 +46,7 @@ export function shapeMarks(spec: ShapesSpec, { parameters, labelOf }: SpecifiedF
 
 function marksFor(dimensions: unknown, parameter: string): readonly (DimensionMark | undefined)[] {
   if (Array.isArray(dimensions)) return dimensions.map((each: unknown) => markFor(each, parameter));
-  refuseValue(`a list of dimensions for ${parameter} in shapesSpec`, dimensions);
+  refuseValue(`a list like ["dynamic", "static"] for the dimensions of ${parameter}`, dimensions);
 }
 
 function markFor(spec: unknown, parameter: string): DimensionMark | undefined {

@@ -31,7 +31,8 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
       const unknown = dimensionsMarked(tensor).filter((dim) => !fact.expected.marked.includes(dim));
       const sizes = metaText(meta).replace(/^[^[]*/, "");
       const marked = unknown.length > 0 ? ` of which dimension ${unknown.join(", ")} is marked` : "";
-      return tensorText({ dtype, device, requiresGrad, sizes }) + marked;
+      const frozen = fact.expected.requiresGrad && !requiresGrad ? " that does not require grad" : "";
+      return tensorText({ dtype, device, requiresGrad, sizes }) + frozen + marked;
     }
     case "engineState":
       return (isLooked(value) && engineState(value)) || valueText(value);

@@ -28,6 +28,7 @@ import {
   isPassedIn,
   knownSource,
   type LiveCell,
+  parameterSource,
   privateSource,
   prototypeSource,
   type Source,
@@ -444,8 +445,7 @@ export class Wrapper {
 
   /**
    * Returns whether a place that is passed in has held another object in another call: it is then not guarded by
-   * identity, which would need a version for each object: one version serves all modules of a class, once two have been
-   * seen.
+   * identity, so that one version serves all modules of a class, once two have been seen.
    */
   isExchanged(real: object, source: Source): boolean {
     return isPassedIn(source) && this.settings.history.objectChanges(source.name, real);
@@ -456,8 +456,9 @@ export class Wrapper {
     const shape = [...real.shape], strides = [...real.stride()];
     const offset = real.storageOffset();
     const isParameter = settings.isParameter(real) && source.kind !== "argument";
-    const fixed = isParameter && !this.isExchanged(real, source);
-    const place = fixed ? knownSource("parameter", real) : source;
+    // Programs replace parameters of a module that they capture, too
+    const fixed = isParameter && !settings.history.objectChanges(source.name, real);
+    const place = fixed ? parameterSource(source, real) : source;
     if (fixed && source.kind !== "known") {
       output.guard({ kind: "identity", source, object: real, label: "Parameter" });
     }
