@@ -238,6 +238,42 @@ const ASYNC: Readonly<Record<string, AsyncProgram>> = {
     y = y.add(await noGrad(async () => (await outside(() => isGradEnabled() ? 1 : 2)) + 1));
     return y.add(await outside(() => isGradEnabled() ? 1 : 2));
   },
+  "resources whose disposal is waited for, beside those without": async (x, log) => {
+    {
+      await using _none = null, _other = undefined;
+      log.push("none");
+    }
+    {
+      await using _none = null;
+      using _sync = new Resource(log, "sync");
+      await using _async = new AsyncResource(log, "async");
+      await using _last = null;
+      log.push("all");
+    }
+    let y = x;
+    for (const last of [1, 2]) {
+      await using _resource = new AsyncResource(log, `pass ${last}`);
+      y = y.mul(2);
+      if (last === 1) continue;
+    }
+    return y;
+  },
+  "resources with synchronous disposal that is waited for": async (x, log) => {
+    const thenable = { then: () => log.push("a result that is not awaited") };
+    {
+      await using _first = new Resource(log, "first", thenable);
+      log.push("in");
+    }
+    log.push("out");
+    try {
+      await using _second = new Resource(log, "second", new Error("second"));
+      await using _third = { [Symbol.asyncDispose]: null, [Symbol.dispose]: () => thenable } as never;
+      log.push(x.mul(2).shape);
+    } catch (error) {
+      log.push(String(error));
+    }
+    return x.mul(3);
+  },
   "for await over what is not a list": async (x, log) => {
     class Counted {
       constructor(readonly n: number) {}
@@ -278,6 +314,22 @@ const outside = compiler.disable(<T>(made: () => T): T => made());
 const raise = (error: Error): never => {
   throw error;
 };
+
+class Resource {
+  constructor(readonly log: Log, readonly name: string, readonly result?: unknown) {}
+  [Symbol.dispose](): unknown {
+    this.log.push(`disposed of ${this.name}`);
+    return this.result instanceof Error ? raise(this.result) : this.result;
+  }
+}
+
+class AsyncResource {
+  constructor(readonly log: Log, readonly name: string) {}
+  async [Symbol.asyncDispose](): Promise<void> {
+    await null;
+    this.log.push(`disposed of ${this.name}`);
+  }
+}
 
 /** A promise that is reported when it is asked. */
 function later(value: number, log: Log): PromiseLike<number> {
@@ -353,6 +405,12 @@ Deno.test("a loop over asynchronous values, and an awaited call that is not trac
     return y.mul(await outside(() => 3));
   });
   assertEquals(afterCall, ["GB0003"]);
+  const withResource = await reasons(async (x) => {
+    await using _resource = new AsyncResource([], "one");
+    return x.mul(2);
+  });
+  // Its method waits, and the function for that
+  assertEquals(withResource, ["GB0035", "GB0035"]);
 });
 
 Deno.test("an explanation covers the code after a wait", async () => {

@@ -10,7 +10,7 @@ import type { Label } from "./builder.ts";
 import { FunctionContext } from "./context.ts";
 import { bindPattern, updateExpression } from "./assignment.ts";
 import { jumpUnless } from "./expressions.ts";
-import { resource, withDisposal } from "./using.ts";
+import { resource, scopeOfResources, withDisposal } from "./using.ts";
 
 /** Runs `body` with this loop as the target of `break` and `continue`. */
 function loopBody(
@@ -81,7 +81,9 @@ export function forStatement(ctx: FunctionContext, node: ast.ForStatement, label
   };
   for (const v of scope) if (v.kind !== "var") ctx.enter(v, node);
   if (init?.type === "VariableDeclaration") {
-    if (init.kind === "using" || init.kind === "await using") return withDisposal(ctx, init, loop);
+    if (init.kind === "using" || init.kind === "await using") {
+      return withDisposal(ctx, init, { rest: loop, scope: scopeOfResources(ctx, [init]) });
+    }
     ctx.statement(init);
   } else if (init?.type === "UpdateExpression") updateExpression(ctx, init, undefined, true);
   else if (init) ctx.expression(init);

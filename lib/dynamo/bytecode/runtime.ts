@@ -18,6 +18,8 @@ import {
   describe,
   isFunction,
   memberOf,
+  promised,
+  rejected,
   type Step,
   Suspension,
 } from "./iteration.ts";
@@ -391,15 +393,27 @@ export const runtime = {
   disposer(value: unknown, async: boolean): unknown {
     if (value === undefined || value === null) return undefined;
     if (!isReference(value)) throw new TypeError("An object is expected with `using` declarations");
-    let method = async ? memberOf(value, wellKnown.asyncDispose) : undefined;
-    if (method === undefined || method === null) method = memberOf(value, wellKnown.dispose);
+    const asynchronous = async ? memberOf(value, wellKnown.asyncDispose) : undefined;
+    const method = asynchronous ?? memberOf(value, wellKnown.dispose);
     if (!isFunction(method)) throw new TypeError("Symbol(Symbol.dispose) is not a function");
-    return method;
+    return async && method !== asynchronous ? withoutResult(method) : method;
   },
   suppressed(error: unknown, suppressed: unknown): unknown {
     return new SuppressedError(error, suppressed, SUPPRESSED);
   },
 };
+
+/** A method of synchronous disposal as `await using` calls it, which waits for its end but not for its result. */
+function withoutResult(method: (...args: readonly unknown[]) => unknown): () => Promise<void> {
+  return function (this: unknown) {
+    try {
+      apply(method, this, []);
+      return promised(undefined);
+    } catch (error) {
+      return rejected(error);
+    }
+  };
+}
 
 /** The number by which printed code finds the strings array of a tagged template, one for each place of a program. */
 export function templateIndex(node: ast.TemplateLiteral): number {

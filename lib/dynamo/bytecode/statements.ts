@@ -12,7 +12,7 @@ import { classExpression } from "./classes.ts";
 import { jumpUnless } from "./expressions.ts";
 import { closureOf } from "./literals.ts";
 import { forInStatement, forOfStatement, forStatement, whileStatement } from "./loops.ts";
-import { withDisposal } from "./using.ts";
+import { type Scope, scopeOfResources, withDisposal } from "./using.ts";
 import type { AstNode } from "./syntax.ts";
 
 export function statement(ctx: FunctionContext, node: ast.Statement, labels: readonly string[]): void {
@@ -111,10 +111,12 @@ function enterScope(ctx: FunctionContext, owner: AstNode, body: readonly ast.Sta
   }
 }
 
-function sequence(ctx: FunctionContext, body: readonly ast.Statement[]): void {
+function sequence(ctx: FunctionContext, body: readonly ast.Statement[], within: Scope | null = null): void {
   for (const [i, s] of body.entries()) {
     if (s.type === "VariableDeclaration" && (s.kind === "using" || s.kind === "await using")) {
-      return withDisposal(ctx, s, () => sequence(ctx, body.slice(i + 1)));
+      const scope = within ?? scopeOfResources(ctx, body);
+      const rest = () => sequence(ctx, body.slice(i + 1), { ...scope, isFirst: false });
+      return withDisposal(ctx, s, { rest, scope });
     }
     ctx.statement(s);
   }

@@ -7,34 +7,78 @@ import type * as ast from "acorn";
 import type { Register } from "./instruction.ts";
 import type { FunctionContext } from "./context.ts";
 
-/** Declares the resources of `node`, runs `rest`, and disposes them in reverse order. */
-export function withDisposal(ctx: FunctionContext, node: ast.VariableDeclaration, rest: () => void): void {
-  declareFrom(ctx, node, 0, rest);
+/**
+ * Registers that the resources of a scope share: whether a wait is owed for one without a value, and
+ * whether there has been any, which settles that.
+ */
+export interface Waits {
+  readonly owed: Register;
+  readonly had: Register;
 }
 
-function declareFrom(
+/** Resources that have been declared before in the scope. */
+export interface Scope {
+  /** Null if waits for one resource are independent of others. */
+  readonly waits: Waits | null;
+  /** Whether there are none, so that this resource is the last that is disposed of. */
+  readonly isFirst: boolean;
+}
+
+/** A scope of one resource. */
+const ALONE: Scope = { waits: null, isFirst: true };
+
+/** Returns the scope that begins with the first of these statements, which declares resources. */
+export function scopeOfResources(ctx: FunctionContext, body: readonly ast.AnyNode[]): Scope {
+  const found = body.flatMap((s) =>
+    s.type === "VariableDeclaration" && (s.kind === "using" || s.kind === "await using")
+      ? s.declarations.map(() => s)
+      : []
+  );
+  const [first] = found;
+  if (!first || found.length === 1 || found.every(({ kind }) => kind === "using")) return ALONE;
+  const register = () => ctx.constant(false, first, ctx.builder.temp());
+  return { waits: { owed: register(), had: register() }, isFirst: true };
+}
+
+/** Declares the resources of `node`, runs `rest`, and disposes them in reverse order. */
+export function withDisposal(
   ctx: FunctionContext,
   node: ast.VariableDeclaration,
-  index: number,
-  rest: () => void,
+  { rest, scope }: { readonly rest: () => void; readonly scope: Scope },
 ): void {
-  const d = node.declarations[index];
-  if (!d) return rest();
-  if (!d.init) return ctx.unsupported("using declaration without a value", d);
-  resource(
-    ctx,
-    { node, id: d.id, value: ctx.expression(d.init) },
-    () => declareFrom(ctx, node, index + 1, rest),
-  );
+  const declareFrom = (index: number): void => {
+    const d = node.declarations[index];
+    if (!d) return rest();
+    if (!d.init) return ctx.unsupported("using declaration without a value", d);
+    const { waits } = scope, isFirst = scope.isFirst && index === 0;
+    const used = { node, id: d.id, value: ctx.expression(d.init), scope: { waits, isFirst } };
+    resource(ctx, used, () => declareFrom(index + 1));
+  };
+  declareFrom(0);
+}
+
+/** Waits if a wait is owed and there has been none. */
+function settleOwed(ctx: FunctionContext, { owed, had }: Waits, node: ast.Node): void {
+  const b = ctx.builder, skip = b.label();
+  b.emit({ op: "jumpIf", condition: "falsy", test: owed, target: skip.id }, node);
+  b.emit({ op: "jumpIf", condition: "truthy", test: had, target: skip.id }, node);
+  b.emit({ op: "await", dst: b.temp(), src: ctx.constant(undefined, node) }, node);
+  ctx.constant(false, node, owed);
+  b.place(skip);
 }
 
 /** One resource, whose value has been evaluated. */
 export function resource(
   ctx: FunctionContext,
-  used: { readonly node: ast.VariableDeclaration; readonly id: ast.Pattern; readonly value: Register },
+  used: {
+    readonly node: ast.VariableDeclaration;
+    readonly id: ast.Pattern;
+    readonly value: Register;
+    readonly scope?: Scope;
+  },
   body: () => void,
 ): void {
-  const { node, id } = used;
+  const { node, id, scope: { waits, isFirst } = ALONE } = used;
   const b = ctx.builder;
   const async = node.kind === "await using";
   const variable = id.type === "Identifier" ? ctx.variableOf(id) : null;
@@ -45,6 +89,7 @@ export function resource(
   b.emit({ op: "getDisposer", dst: dispose, src: value, async }, node);
   ctx.initialize(variable, value, node);
   const context = ctx.enterFinally(node, body);
+  if (waits && !async) settleOwed(ctx, waits, node);
   const failure = b.temp();
   const disposed = b.label();
   const failed = b.guarded(failure, () => {
@@ -53,8 +98,15 @@ export function resource(
     ctx.constant(undefined, node, result);
     b.emit({ op: "jumpIf", condition: "undefined", test: dispose, target: skip.id }, node);
     b.emit({ op: "call", dst: result, callee: dispose, self: value, args: [], text: "dispose" }, node);
-    b.place(skip);
+    if (waits && async) ctx.constant(true, node, waits.had);
+    else b.place(skip);
     if (async) b.emit({ op: "await", dst: b.temp(), src: result }, node);
+    if (!waits || !async) return;
+    const done = b.label();
+    b.jump(done, node);
+    b.place(skip);
+    ctx.constant(true, node, waits.owed);
+    b.place(done);
   });
   b.jump(disposed, node);
   b.place(failed, true);
@@ -73,5 +125,6 @@ export function resource(
   b.place(joined);
   ctx.constant(1, node, context.which);
   b.place(disposed);
+  if (waits && isFirst) settleOwed(ctx, waits, node);
   ctx.resumeLeave(context, node);
 }

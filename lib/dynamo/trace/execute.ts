@@ -305,16 +305,18 @@ export function execute(
       return breakGraph("waits", "await");
     case "getDisposer": {
       const value = step.get(instruction.src);
-      if (instruction.async) return breakGraph("generator", "await using");
       if (value.kind === "constant" && (value.value === undefined || value.value === null)) {
         return step.set(instruction.dst, UNDEFINED);
       }
       if (!isObject(value)) {
         return breakGraph("throws", "a value in a using declaration that is not an object");
       }
-      return readProperty(m, value, Symbol.dispose, {
+      const { async } = instruction;
+      return readProperty(m, value, async ? Symbol.asyncDispose : Symbol.dispose, {
         kind: "inside",
         then: (method) => {
+          const isNullish = method.kind === "constant" && (method.value ?? null) === null;
+          if (async && isNullish) return breakGraph("generator", "await using of a synchronous disposable");
           if (!isCallable(method)) return breakGraph("throws", "an object that cannot be disposed of");
           step.set(instruction.dst, method);
         },
