@@ -17,6 +17,9 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
+import { gunzipSync } from "node:zlib";
+import { readTorchFile } from "../lib/data/torch_file.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 function inFolder<T>(body: (file: string) => T): T {
   const folder = Deno.makeTempDirSync();
@@ -96,6 +99,127 @@ Deno.test("pickles run nothing: classes and functions of Python, damaged and oth
     refused(archive.subarray(0, 4000), "Expected an archive");
     refused(archive.with(archive.length - 6, 0), "Expected");
   }));
+
+interface Resumed {
+  readonly state: optim.TorchOptimizerState;
+  readonly middle: readonly Tensor[];
+  readonly end: readonly Tensor[];
+}
+
+interface ResumedRates {
+  readonly schedule: optim.TorchScheduleState;
+  readonly optimizer: optim.TorchOptimizerState;
+  readonly rates: readonly number[];
+}
+
+/** PyTorch's states after three steps, and where the next three led. */
+function resumed(): {
+  grads: Tensor[][];
+  optimizers: Record<string, Resumed>;
+  schedules: Record<string, ResumedRates>;
+} {
+  const packed = Deno.readFileSync(new URL("data/torch_optimizers.pt.gz", import.meta.url));
+  return readTorchFile(new Uint8Array(gunzipSync(packed))) as ReturnType<typeof resumed>;
+}
+
+type Params = nn.Parameter[];
+
+/** How the optimizers of the file are made; what their states hold is wrong or left out here. */
+const OPTIMIZERS: Readonly<Record<string, (params: Params) => optim.Optimizer>> = {
+  SGD: (p) => new optim.SGD(p, { lr: 1 }),
+  "SGD plain": (p) => new optim.SGD(p, { lr: 1 }),
+  Adam: (p) => new optim.Adam(p),
+  AdamW: ([a, b]) => new optim.AdamW([{ params: a ? [a] : [] }, { params: b ? [b] : [] }]),
+  Adamax: (p) => new optim.Adamax(p),
+  NAdam: (p) => new optim.NAdam(p),
+  RAdam: (p) => new optim.RAdam(p),
+  RMSprop: (p) => new optim.RMSprop(p),
+  Adagrad: (p) => new optim.Adagrad(p),
+  Adadelta: (p) => new optim.Adadelta(p),
+  ASGD: (p) => new optim.ASGD(p),
+  Rprop: (p) => new optim.Rprop(p),
+  Adafactor: (p) => new optim.Adafactor(p),
+  Muon: (p) => new optim.Muon(p.slice(0, 1)),
+  LBFGS: (p) => new optim.LBFGS(p, { lineSearchFn: null }),
+};
+
+Deno.test("optimizers continue from the states of PyTorch's, hyperparameters included", () => {
+  const { grads, optimizers } = resumed();
+  assertEquals(Object.keys(optimizers), Object.keys(OPTIMIZERS));
+  for (const [name, { state, middle, end }] of sampleBySeed(Object.entries(optimizers), 5)) {
+    const params = middle.map((each) => new nn.Parameter(each.clone()));
+    const optimizer = OPTIMIZERS[name]?.(params);
+    optimizer?.loadStateDict(state);
+    for (const targets of grads.slice(3)) {
+      const closure = () => {
+        optimizer?.zeroGrad();
+        const parts = params.map((p, k) => p.sub(targets[k] ?? 0).pow(4).sum());
+        const loss = parts.reduce((sum, each) => sum.add(each));
+        loss.backward();
+        return loss;
+      };
+      if (optimizer instanceof optim.LBFGS) optimizer.step(closure);
+      else {
+        params.forEach((p, k) => p.grad = targets[k]?.clone() ?? null);
+        optimizer?.step();
+      }
+    }
+    const sizes = params.map((_, k) => end[k]?.abs().max() ?? 1);
+    const error = Math.max(
+      ...params.map((p, k) => +p.detach().sub(end[k] ?? 0).abs().max().div(sizes[k] ?? 1)),
+    );
+    // Muon orthogonalises its steps in bfloat16
+    assert(error < (name === "Muon" ? 2e-4 : 1e-5), `${name}: ${error}`);
+  }
+});
+
+const { lrScheduler } = optim;
+
+/** How the schedules of the file are made, with settings that their states replace where these hold them. */
+const SCHEDULES: Readonly<
+  Record<string, (o: optim.Optimizer) => optim.lrScheduler.LRScheduler | optim.lrScheduler.ReduceLROnPlateau>
+> = {
+  StepLR: (o) => new lrScheduler.StepLR(o, 9),
+  MultiStepLR: (o) => new lrScheduler.MultiStepLR(o, [9, 10]),
+  ConstantLR: (o) => new lrScheduler.ConstantLR(o),
+  LinearLR: (o) => new lrScheduler.LinearLR(o),
+  ExponentialLR: (o) => new lrScheduler.ExponentialLR(o, 0.5),
+  PolynomialLR: (o) => new lrScheduler.PolynomialLR(o),
+  CosineAnnealingLR: (o) => new lrScheduler.CosineAnnealingLR(o, 9),
+  CosineAnnealingWarmRestarts: (o) => new lrScheduler.CosineAnnealingWarmRestarts(o, 9),
+  CyclicLR: (o) => new lrScheduler.CyclicLR(o, 0.01, 0.1, 2, { mode: "triangular2" }),
+  OneCycleLR: (o) => new lrScheduler.OneCycleLR(o, 0.1, { totalSteps: 8 }),
+  LambdaLR: (o) => new lrScheduler.LambdaLR(o, (epoch) => 1 / (epoch + 1)),
+  MultiplicativeLR: (o) => new lrScheduler.MultiplicativeLR(o, () => 0.9),
+  SequentialLR: (o) =>
+    new lrScheduler.SequentialLR(o, [new lrScheduler.LinearLR(o), new lrScheduler.CosineAnnealingLR(o, 9)], [
+      5,
+    ]),
+  ChainedScheduler: (o) =>
+    new lrScheduler.ChainedScheduler([new lrScheduler.ConstantLR(o), new lrScheduler.ExponentialLR(o, 0.5)]),
+  ReduceLROnPlateau: (o) => new lrScheduler.ReduceLROnPlateau(o),
+};
+
+Deno.test("schedules continue from the states of PyTorch's", () => {
+  const { schedules } = resumed();
+  assertEquals(Object.keys(schedules), Object.keys(SCHEDULES));
+  for (const [name, { schedule: state, optimizer: ofOptimizer, rates }] of Object.entries(schedules)) {
+    const optimizer = new optim.SGD([new nn.Parameter(tensor([1.5]))], { lr: 0.1, momentum: 0.9 });
+    const schedule = SCHEDULES[name]?.(optimizer);
+    optimizer.loadStateDict(ofOptimizer);
+    schedule?.loadStateDict(state);
+    const found = [5, 5, 6].map((metric) => {
+      optimizer.step();
+      if (schedule instanceof lrScheduler.ReduceLROnPlateau) schedule.step(metric);
+      else schedule?.step();
+      return optimizer.paramGroups[0]?.lr ?? NaN;
+    });
+    assert(
+      found.every((rate, k) => Math.abs(rate - (rates[k] ?? NaN)) < 1e-9),
+      `${name}: ${found}, not ${rates}`,
+    );
+  }
+});
 
 Deno.test("trees are restored unchanged", () =>
   inFolder((file) => {

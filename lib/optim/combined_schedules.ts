@@ -5,6 +5,7 @@ import { DynError } from "../base/errors.ts";
 import { namingNumbers } from "../base/json_numbers.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { LRScheduler, type ScheduleState } from "./schedule.ts";
+import { scheduleState, type TorchScheduleState } from "./torch_state.ts";
 
 interface Schedules {
   readonly milestones: readonly number[];
@@ -72,9 +73,9 @@ abstract class CombinedSchedule extends LRScheduler {
   }
 
   /** Restores a state. Throws DynError if it does not match. */
-  override loadStateDict(state: ScheduleState): void {
+  override loadStateDict(given: ScheduleState | TorchScheduleState): void {
     if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
-    const { schedulers: states = [], ...own } = state ?? {};
+    const { schedulers: states = [], ...own } = scheduleState(given, this.stateDict()) ?? {};
     checkKind(states, "a list", "schedulers of loadStateDict");
     if (states.length !== this.schedulers.length) {
       throw new DynError(

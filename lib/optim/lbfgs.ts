@@ -19,6 +19,7 @@ import {
   realOnly,
 } from "./optimizer.ts";
 import { stateWith } from "./per_parameter.ts";
+import type { TorchOptimizerState } from "./torch_state.ts";
 
 export interface LBFGSOptions {
   lr: number;
@@ -150,7 +151,7 @@ export class LBFGS extends Optimizer<LBFGSOptions> {
     return super.stateDict();
   }
 
-  override loadStateDict(saved: OptimizerState<LBFGSOptions>): void {
+  override loadStateDict(saved: OptimizerState<LBFGSOptions> | TorchOptimizerState): void {
     if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
     super.loadStateDict(saved);
     const [first] = this.group.params, state = first && this.state.get(first);

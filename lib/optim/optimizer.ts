@@ -30,6 +30,7 @@ import {
   type StepPostHook,
   type StepPreHook,
 } from "./hooks.ts";
+import { asTensors, inOwnNames, isTorchState, type TorchOptimizerState } from "./torch_state.ts";
 
 /** Parameters that share hyperparameters H. */
 export type ParamGroup<H> = H & { params: Tensor[] };
@@ -278,15 +279,28 @@ export abstract class Optimizer<H extends object = WithRate> {
     };
   }
 
-  loadStateDict(given: OptimizerState<H>): void {
+  /** Restores a state, also one of PyTorch's optimizer. Throws DynError if it has other groups. */
+  loadStateDict(given: OptimizerState<H> | TorchOptimizerState): void {
     if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
+    checkKind(given, "an object", "loadStateDict");
     const before = this.hooks?.beforeReading ?? [];
-    this.read(before.reduce((known, hook) => hook(this, known) ?? known, given));
+    const state = isTorchState(given) ? this.translated(given) : given;
+    this.read(before.reduce((known, hook) => hook(this, known) ?? known, state));
     for (const hook of this.hooks?.afterReading ?? []) hook(this);
   }
 
+  private translated({ state, param_groups }: TorchOptimizerState): OptimizerState<H> {
+    return {
+      state: Object.fromEntries(Object.entries(state).map(([number, values]) => [number, asTensors(values)])),
+      paramGroups: param_groups.map((saved, i) => {
+        const { params: numbers } = saved, group = this.paramGroups[i] ?? { ...this.defaults, params: [] };
+        const params = Array.isArray(numbers) ? numbers.map(Number) : [];
+        return { ...group, ...inOwnNames(saved, [...Object.keys(group), "initialLr"]), params };
+      }),
+    };
+  }
+
   private read(saved: OptimizerState<H>): void {
-    checkKind(saved, "an object", "loadStateDict");
     checkKind(saved.paramGroups, "a list", "paramGroups of loadStateDict");
     if (saved.paramGroups.length !== this.paramGroups.length) {
       throw new DynError(

@@ -10,6 +10,7 @@ import { showAsText, withSettings } from "../base/console_text.ts";
 import { namedNumbers, namingNumbers } from "../base/json_numbers.ts";
 import type { Optimizer } from "./optimizer.ts";
 import { setRate } from "./schedule.ts";
+import { scheduleState, type TorchScheduleState } from "./torch_state.ts";
 
 /** Options of ReduceLROnPlateau. */
 export interface PlateauOptions {
@@ -180,11 +181,12 @@ export class ReduceLROnPlateau {
   }
 
   /** Restores a state, even one with other settings. Throws DynError if a number is missing. */
-  loadStateDict(given: PlateauState): void {
+  loadStateDict(given: PlateauState | TorchScheduleState): void {
     if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
     checkKind(given, "an object", "loadStateDict");
-    optionsOf("loadStateDict", given, [...PROGRESS, ...SETTINGS]);
-    const state = namedNumbers(given);
+    const own = scheduleState(given, this.stateDict());
+    optionsOf("loadStateDict", own, [...PROGRESS, ...SETTINGS]);
+    const state = namedNumbers(own);
     for (const name of [...PROGRESS, ...NUMBERS.filter((name) => state[name] !== undefined)]) {
       checkKind(state[name], "a number", `${name} of loadStateDict`);
     }

@@ -12,6 +12,7 @@ import { isPlainObject } from "../base/tree.ts";
 import { warnOfUse } from "../base/usage.ts";
 import { canReadElements, Tensor } from "../tensor/tensor.ts";
 import type { Optimizer, WithRate } from "./optimizer.ts";
+import { scheduleState, type TorchScheduleState } from "./torch_state.ts";
 
 /** A group with its initial rate, from before any schedule changed it. */
 interface Scheduled extends WithRate {
@@ -211,13 +212,14 @@ export abstract class LRScheduler {
   }
 
   /**
-   * Restores a state and its rates, even if the optimizer has other rates and the schedule other settings. Throws
+   * Restores a state, also of PyTorch's schedule, and its rates, even if the optimizer has other rates and the schedule other settings. Throws
    * DynError if it does not match.
    */
-  loadStateDict(given: ScheduleState): void {
+  loadStateDict(given: ScheduleState | TorchScheduleState): void {
     if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
-    checkKind(given?.lastEpoch, "a number", "lastEpoch of loadStateDict");
-    const { lastEpoch, baseLrs = this.baseLrs, lastLr = this.rates(), ...settings } = namedNumbers(given);
+    const state = scheduleState(given, this.stateDict());
+    checkKind(state?.lastEpoch, "a number", "lastEpoch of loadStateDict");
+    const { lastEpoch, baseLrs = this.baseLrs, lastLr = this.rates(), ...settings } = namedNumbers(state);
     for (const [name, rates] of Object.entries({ baseLrs, lastLr })) {
       checkKind(rates, "a list", `${name} of loadStateDict`);
       if (rates.length === this.baseLrs.length) continue;
