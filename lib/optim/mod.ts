@@ -39,8 +39,8 @@ export { ASGD, type ASGDOptions } from "./asgd.ts";
 export { LBFGS, type LBFGSOptions } from "./lbfgs.ts";
 export { Muon, type MuonOptions } from "./muon.ts";
 export { Rprop, type RpropOptions } from "./rprop.ts";
-/** Learning-rate schedulers, like `torch.optim.lr_scheduler`. */
 export type { TorchOptimizerState, TorchScheduleState } from "./torch_state.ts";
+/** Learning-rate schedulers, like `torch.optim.lr_scheduler`. */
 export * as lrScheduler from "./lr_scheduler.ts";
 /** Averages of models and their rates, like `torch.optim.swa_utils`. */
 export * as swaUtils from "./averaging.ts";
