@@ -23,6 +23,7 @@ import { optimize } from "./dynamo/mod.ts";
 import { type Mode, settingsOf } from "./compile_modes.ts";
 import { WatchingBackend } from "./compile_counter.ts";
 import type { GuardFilter, GuardFilterEntry, ShapesSpec } from "./dynamo/mod.ts";
+import { keepingResults } from "./tensor/kept_memory.ts";
 import { callNamed } from "./nn/error_places.ts";
 import { type CallOf, Module, setForwardCompiler } from "./nn/module.ts";
 import "./engines.ts";
@@ -193,8 +194,8 @@ function compileFunction<F extends AnyFunction>(
   const { guardFilterFn, keepFaster } = options.options ?? {};
   const callable = optimize(fn, {
     name,
-    backend: counted(backend),
-    wrapBackend: (forced) => counted(resolveBackend(forced, options).backend),
+    backend: wanted === "inductor" ? counted(backend) : keepingResults(counted(backend)),
+    wrapBackend: (forced) => keepingResults(counted(resolveBackend(forced, options).backend)),
     backendName,
     fullgraph: options.fullgraph ?? false,
     dynamic: options.dynamic,

@@ -8,6 +8,7 @@ import { installPassBackend, withPassBackend } from "./autograd/deferred/compile
 import { type Backend, resolveBackend } from "./compile.ts";
 import type { GraphBackend } from "./graph/backend.ts";
 import { getDefaultBackend } from "./graph/backends.ts";
+import { keepingResults } from "./tensor/kept_memory.ts";
 
 const resolved = new Map<Backend, GraphBackend>();
 
@@ -16,8 +17,9 @@ function backendOf(wanted: Backend): GraphBackend {
   const known = resolved.get(wanted);
   if (known) return known;
   const { backend } = resolveBackend(wanted, {});
-  resolved.set(wanted, backend);
-  return backend;
+  const found = wanted === "inductor" ? backend : keepingResults(backend);
+  resolved.set(wanted, found);
+  return found;
 }
 
 installPassBackend(() => backendOf(getDefaultBackend()));

@@ -21,7 +21,7 @@ function backendOf(engine: Engine): GraphBackend {
   const { name, code } = engine;
   const fwCompiler: GraphCompiler = (gm) =>
     partition(gm, { [name]: chosenNodes(engine, gm) }).compile({ [name]: code().compile }, compileFunctional);
-  return aotAutograd({ fwCompiler });
+  return aotAutograd({ fwCompiler, keepsNothing: true });
 }
 
 takeEngines((engine) => {
@@ -40,6 +40,7 @@ function isPointwise(node: Node): boolean {
 /** Compiles pointwise chains of functional graphs to kernels; the rest runs op by op. */
 const aotFuser = aotAutograd({
   fwCompiler: (gm) => partition(gm, { fuser: isPointwise }).compile({ fuser: compileFunctional }),
+  keepsNothing: true,
 });
 
 /** Compiles pointwise chains of captured graphs: each chain is differentiated separately, and the rest by the tape. */

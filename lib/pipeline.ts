@@ -41,7 +41,11 @@ export const eager: GraphBackend = (gm) => (...inputs) => gm.forward(...inputs);
  * Capture and ahead-of-time autograd without code generation: the functional, partitioned graphs run op by op.
  * Separates faults of differentiation from faults of code generation.
  */
-export const aotEager: GraphBackend = aotAutograd({ fwCompiler: interpretGraph, regions: true });
+export const aotEager: GraphBackend = aotAutograd({
+  fwCompiler: interpretGraph,
+  regions: true,
+  keepsNothing: true,
+});
 
 /** Compiles a functional graph for the device of its tensors. */
 export const compileFunctional: GraphCompiler = (original) => {
@@ -170,6 +174,7 @@ export const inductor: GraphBackend = aotAutograd({
   fwCompiler: freezing(compileFunctional, (target) => findTarget(target)?.definition),
   bwCompiler: compileFunctional,
   regions: true,
+  keepsNothing: true,
 }, keptPrograms);
 
 registerBackend("eager", eager, { debug: true, needs: "nothing; captured graphs run op by op" });

@@ -3,8 +3,10 @@
  * in any way.
  */
 import { assertEquals } from "@std/assert";
-import { compile, isTensor, nn, optim, overrides, randn, type Tensor, tensor } from "../mod.ts";
+import { compile, compiler, isTensor, nn, optim, overrides, randn, type Tensor, tensor } from "../mod.ts";
+import type { GraphBackend } from "../lib/graph/backend.ts";
 import { lookupBackend } from "../lib/graph/backends.ts";
+import type { GraphCompiler } from "../lib/graph/interpose.ts";
 import { Storage } from "../lib/tensor/storage.ts";
 
 interface Step {
@@ -190,6 +192,112 @@ Deno.test("gradients keep their elements: results of a backend that keeps them",
   const elements = kept.flat().map((each) => isTensor(each) ? each.tolist() : null);
   assertEquals(elements.slice(0, 2), s.leaves.map((leaf) => leaf.grad?.tolist() ?? null));
   assertEquals([elements.length, elements.slice(2, 4)], [6, elements.slice(0, 2)]);
+});
+
+/** Tensors that code of the program has seen, and their elements then. */
+class Seen {
+  readonly #elements = new Map<Tensor, unknown>();
+
+  note(values: unknown): void {
+    for (const each of [values].flat()) if (isTensor(each)) this.#elements.set(each, each.tolist());
+  }
+
+  /** Checks that there are tensors, which still have their elements. */
+  check(): void {
+    assertEquals(this.#elements.size > 0, true);
+    for (const [each, elements] of this.#elements) assertEquals(each.tolist(), elements);
+  }
+}
+
+const notes = (seen: Seen): GraphCompiler => (gm) => (...args) => {
+  const results = gm.forward(...args);
+  seen.note(results);
+  return results;
+};
+
+/** Returns the same tensors in each call, as for graphs whose results are constants. */
+const folds: GraphCompiler = (gm) => {
+  let results: unknown;
+  return (...args) => results ??= gm.forward(...args);
+};
+
+Deno.test("results that compilers of functional graphs keep have their elements", () => {
+  const seen = new Seen(), s = made(), target = tensor([1, 2, 3, 4]);
+  const backend = compiler.aotAutograd({ fwCompiler: notes(seen) });
+  const forward = compile((s: Step) => {
+    target.mul_(2);
+    return loss(s).mul(s.x.view(2, 2).matmul(s.leaves[0]?.view(2, 2) ?? s.x).exp().sum());
+  }, { backend });
+  for (let k = 0; k < 2; k++) {
+    clear(s);
+    forward(s).backward();
+  }
+  seen.check();
+  assertEquals(target.tolist(), [4, 8, 12, 16]);
+});
+
+Deno.test("compilers may return the same results again", () => {
+  const [u] = made().leaves, target = tensor([1, 2, 3, 4]);
+  const gradients = compile((u: Tensor) => u.mul(2).sum(), {
+    backend: compiler.aotAutograd({ fwCompiler: (gm) => gm.forward, bwCompiler: folds }),
+  });
+  const write = compile((x: Tensor) => x.fill_(7).add(1), {
+    backend: compiler.aotAutograd({ fwCompiler: folds }),
+  });
+  for (let k = 1; k <= 3; k++) {
+    if (u) gradients(u).backward();
+    assertEquals(u?.grad?.tolist(), [2 * k, 2 * k, 2 * k, 2 * k]);
+    target.add_(k);
+    assertEquals([write(target).tolist(), target.tolist()], [[8, 8, 8, 8], [7, 7, 7, 7]]);
+  }
+});
+
+Deno.test("backends of compiled backward passes may keep their results and return them again", () => {
+  const seen = new Seen(), twice = (leaf: Tensor | undefined) => leaf?.mul(2).sum().backward();
+  for (const [name, backend] of [["keeps", notes(seen)], ["folds", folds]] as const) {
+    const [u, v] = made().leaves;
+    compiler.compiledAutograd.enable(backend, () => {
+      twice(u);
+      twice(v);
+      if (name === "keeps") twice(u);
+    });
+    v?.grad?.add_(1);
+    assertEquals(u?.grad?.sum().item(), name === "keeps" ? 16 : 8);
+    assertEquals(v?.grad?.sum().item(), 12);
+  }
+  seen.check();
+});
+
+Deno.test("gradients that a mode has seen keep their elements when others are added", () => {
+  const seen = new Seen(), s = made();
+  class Notes extends overrides.TensorDispatchMode {
+    override dispatch(call: overrides.OpCall): overrides.OpResult {
+      const result = call.run();
+      if (call.name !== "clone") seen.note(result);
+      return result;
+    }
+  }
+  new Notes().run(() => loss(s).backward());
+  loss(s).backward();
+  seen.check();
+});
+
+Deno.test("gradients keep their elements: a backend with the name of another one", () => {
+  const seen = new Seen(), s = made(), build = lookupBackend("inductor");
+  const inductor: GraphBackend = (gm, examples) => {
+    const run = build(gm, examples);
+    return run && ((...args) => {
+      const results = run(...args);
+      seen.note(results);
+      return results;
+    });
+  };
+  const step = compile((s: Step) => {
+    clear(s);
+    loss(s).backward();
+  }, { backend: inductor });
+  for (let k = 0; k < 3; k++) step(s);
+  seen.check();
 });
 
 Deno.test("gradients that only leaves refer to return their memory when others take their place", () => {

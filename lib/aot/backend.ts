@@ -16,6 +16,7 @@ import type { Graph, Node } from "../graph/node.ts";
 import type { GraphSignature } from "../graph/signature.ts";
 import { hasDistinctElements, layoutOf } from "../tensor/layout.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
+import { keepingResults } from "../tensor/kept_memory.ts";
 import { ambient } from "../tensor/modes.ts";
 import { anyShareStorage } from "../tensor/shared_storage.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
@@ -56,6 +57,13 @@ export interface AotOptions {
    * (nodes with `meta.region`); by default they do not.
    */
   readonly regions?: boolean | undefined;
+  /**
+   * Whether the compilers' functions return new tensors in each call, and refer to none of them afterwards: dyn frees
+   * them where the program cannot reach them. By default they are left to the collector.
+   *
+   * @internal
+   */
+  readonly keepsNothing?: boolean | undefined;
 }
 
 /**
@@ -70,9 +78,13 @@ export function aotAutograd(options: AotOptions, kept?: CachedCompilations): Gra
     partition: ["function"],
     partitionFn: ["function"],
     regions: ["boolean"],
+    keepsNothing: ["boolean"],
   }, options);
   checkFunction(options.fwCompiler, "that compiles graphs as fwCompiler");
-  const { fwCompiler, bwCompiler = fwCompiler, regions = false } = options;
+  const { regions = false, keepsNothing = false } = options;
+  const own = (compiler: GraphCompiler) => keepsNothing ? compiler : keepingResults(compiler);
+  const fwCompiler = own(options.fwCompiler);
+  const bwCompiler = options.bwCompiler ? own(options.bwCompiler) : fwCompiler;
   if (options.partition && options.partitionFn) {
     throw new DynError("Expected one of partition and partitionFn but found both");
   }

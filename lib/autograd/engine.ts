@@ -447,8 +447,8 @@ class Pass {
   #own(grad: Tensor): Tensor {
     const { storage } = grad;
     if (this.options.createGraph) return this.#given.has(storage) ? ops.clone(grad) : grad;
-    const fresh = storage.serial > this.#start && !this.#given.has(storage) && grad.isContiguous() &&
-      grad.offset === 0 && (this.#pending.get(storage) ?? 0) <= 1;
+    const fresh = storage.serial > this.#start && !storage.isKept && !this.#given.has(storage) &&
+      grad.isContiguous() && grad.offset === 0 && (this.#pending.get(storage) ?? 0) <= 1;
     if (!fresh) return ops.clone(grad);
     this.#given.add(storage);
     return aliasOf(grad);

@@ -7,6 +7,7 @@ import { asProgram } from "../base/own_builtins.ts";
 import { nameResults } from "../ops/api.ts";
 import { parseCall } from "../ops/call.ts";
 import { graphNameOf } from "../ops/graph_builder.ts";
+import { keepMemory } from "./kept_memory.ts";
 import type { ResolvedCall } from "./modes.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
 
@@ -39,12 +40,12 @@ export class OpCall {
     this.args = call.args;
     this.#call = call;
     this.#continuation = continuation;
-    for (const value of Object.values(call.args)) keep(value);
+    for (const value of Object.values(call.args)) keepMemory(value);
   }
 
   /** Makes the call below the handler, with other values for the arguments in `changed`. */
   run(changed: OpArguments = {}): OpResult {
-    return keep(this.#continuation.run(this.#with(changed)));
+    return keepMemory(this.#continuation.run(this.#with(changed)));
   }
 
   /**
@@ -52,7 +53,7 @@ export class OpCall {
    * null for an op that does not consist of others, like `decompose` of PyTorch's ops.
    */
   decompose(changed: OpArguments = {}): OpResult | null {
-    return keep(this.#continuation.parts(this.#with(changed)));
+    return keepMemory(this.#continuation.parts(this.#with(changed)));
   }
 
   /**
@@ -62,7 +63,7 @@ export class OpCall {
    */
   answeredBy(handler: (call: OpCall) => unknown): OpResult {
     const result = asProgram(() => handler(this)), { definition, args } = this.#call;
-    keep(result);
+    keepMemory(result);
     if (isTensor(result)) return result;
     if (Array.isArray(result) && result.every(isTensor)) return nameResults(definition, result, args);
     refuseValue(`a tensor, or a list of tensors, from dispatch of ${this.name}`, result);
@@ -76,10 +77,4 @@ export class OpCall {
     const named = Object.entries({ ...args, ...changed }).filter(([, value]) => value !== null);
     return { definition, args: parseCall(definition, [Object.fromEntries(named)], isTensor), inplace };
   }
-}
-
-/** Leaves the memory of tensors, to which a handler may refer from now on, to the collector. */
-function keep<V>(value: V): V {
-  for (const each of Array.isArray(value) ? value : [value]) if (isTensor(each)) each.storage.keep();
-  return value;
 }

@@ -212,6 +212,11 @@ export class Storage implements Contents {
     this.#bounds = { ...bounds, version: this.version };
   }
 
+  /** Whether the program may refer to it, besides by the tensors that dyn has returned. */
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
   /** Says that the program may refer to it: from now on `release` leaves the memory to the collector. */
   keep(): void {
     this.#isKept = true;

@@ -153,15 +153,15 @@ export class Batch {
 
   /** Fills the wanted tensors with the results of a compiled graph. */
   take(found: readonly unknown[]): void {
-    // A graph output that is an input, or that occurs twice, needs memory of its own
+    // A graph output that is an input, that occurs twice or that a backend keeps needs memory of its own
     const taken = new Set<Memory>(this.inputs.map(({ storage }) => storage.memory));
     this.wanted.forEach((tensor, k) => {
       const result = found[k];
       if (!isTensor(result)) {
         throw new InternalError(`Expected a tensor as result ${k} but found ${typeof result}`);
       }
-      const { memory } = result.storage;
-      fill(tensor, taken.has(memory) ? copyOf(result, tensor) : result);
+      const { memory, isKept } = result.storage;
+      fill(tensor, isKept || taken.has(memory) ? copyOf(result, tensor) : result);
       taken.add(memory);
     });
   }
