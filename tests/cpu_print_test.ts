@@ -27,6 +27,8 @@ import {
   evaluate,
   floorDiv,
   freeSymbols,
+  max,
+  min,
   mod,
   mul,
   symbol,
@@ -755,6 +757,21 @@ Deno.test("cpu: positions that lanes divide are those of each lane, though the f
     }
   }
   assert(first > 40, `${first} of 400`);
+});
+
+Deno.test("the greatest of many sizes names each once, also where sizes repeat", () => {
+  const decider: Decider = { hintOf: () => 64, assume: () => {} };
+  const sizes = Array.from(
+    { length: 60 },
+    (_, k) => symbol(`s${k}`, { kind: "size", decider }, [0, 2 ** 31]),
+  );
+  const all = sizes.map((size, k) => add(mul(size, k + 2), k));
+  for (const [choose, name] of [[max, "index_max"], [min, "index_min"]] as const) {
+    const chosen = all.reduce((most, each) => choose(choose(most, each), each), all[0] ?? 0);
+    const text = printIndex(chosen, () => "s");
+    assertEquals([text.split("s *").length - 1, text.split(name).length - 1], [62, 58]);
+    assert(choose(chosen, all[30] ?? 0) === chosen && choose(all[59] ?? 0, chosen) === chosen);
+  }
 });
 
 // Each has a file of C++ compiled, which takes longer than the comparison

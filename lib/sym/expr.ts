@@ -380,9 +380,18 @@ function quotientBounds(
   return [Number.isNaN(lo) ? 0 : lo, Number.isNaN(hi) ? Infinity : hi];
 }
 
+/** Returns whether an operand is among those of nested minima, or of nested maxima. */
+function isAmong(kind: "min" | "max", operand: Dim, d: Dim): boolean {
+  if (d === operand) return true;
+  if (typeof d === "number" || d.node.kind !== kind) return false;
+  return isAmong(kind, operand, d.node.right) || isAmong(kind, operand, d.node.left);
+}
+
 export function min(a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number") return Math.min(a, b);
-  if (a === b) return a;
+  // min(min(a, b), b) → min(a, b)
+  if (isAmong("min", b, a)) return a;
+  if (isAmong("min", a, b)) return b;
   const [la, ua] = boundsOf(a), [lb, ub] = boundsOf(b);
   if (ua <= lb) return a;
   if (ub <= la) return b;
@@ -394,7 +403,9 @@ export function min(a: Dim, b: Dim): Dim {
 
 export function max(a: Dim, b: Dim): Dim {
   if (typeof a === "number" && typeof b === "number") return Math.max(a, b);
-  if (a === b) return a;
+  // max(max(a, b), b) → max(a, b)
+  if (isAmong("max", b, a)) return a;
+  if (isAmong("max", a, b)) return b;
   const [la, ua] = boundsOf(a), [lb, ub] = boundsOf(b);
   if (la >= ub) return a;
   if (lb >= ua) return b;

@@ -81,6 +81,8 @@ template <class T> INL T trunc_div(T a, T b) {
 template <class T> INL T shl(T a, T b) { const int w = 8 * sizeof(T); return b >= 0 && b < w ? (T) ((unsigned long) a << (b & (w - 1))) : (T) 0; }
 template <class T> INL T shr(T a, T b) { const int w = 8 * sizeof(T); return b >= 0 && b < w ? (T) (a >> (b & (w - 1))) : (T) (a < 0 ? -1 : 0); }
 INL long index_div(long a, long b) { const long q = a / b, r = a % b; return r != 0 && (r < 0) != (b < 0) ? q - 1 : q; }
+INL long index_min(long a, long b) { return a < b ? a : b; }
+INL long index_max(long a, long b) { return a > b ? a : b; }
 INL long index_mod(long a, long b) { const long r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
 #ifdef _OPENMP
 extern "C" int omp_get_thread_num();

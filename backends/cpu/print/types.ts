@@ -5,7 +5,7 @@
  */
 import { type DType, realOnly, type RealType, type ValueType } from "../../../lib/base/dtype.ts";
 import { LANES } from "../../../lib/loops/reductions.ts";
-import { boundsOf, type Dim, freeSymbols, type Sym } from "../../../lib/sym/expr.ts";
+import { boundsOf, type Dim, freeSymbols, operandsOf, type Sym } from "../../../lib/sym/expr.ts";
 
 /** The type of a value in a register. */
 export const VALUE_TYPE: Readonly<Record<ValueType, string>> = {
@@ -130,11 +130,20 @@ export function printIndex(d: Dim, nameOf: NameOf, group?: Group): string {
     case "min":
     case "max": {
       const a = inner(node.left), b = inner(node.right);
+      // Operands that are chosen themselves would double the text at each level
+      if (isChoice(node.left) || isChoice(node.right)) return `index_${node.kind}(${a}, ${b})`;
       return `(${a} ${node.kind === "min" ? "<" : ">"} ${b} ? ${a} : ${b})`;
     }
     default:
       return node satisfies never;
   }
+}
+
+/** Returns whether a minimum or maximum is printed within an expression. */
+function isChoice(d: Dim): boolean {
+  if (typeof d === "number") return false;
+  const { kind } = d.node;
+  return kind === "min" || kind === "max" || operandsOf(d).some(isChoice);
 }
 
 /** Returns whether the quotient is the same for all lanes of a group: all but the axis are multiples of `LANES`. */
