@@ -3,9 +3,11 @@
  * Written by tools/modules.ts: run `deno task generate` after adding modules.
  */
 import "./lib/base/console_text.ts";
+import "./lib/base/isolated_objects.ts";
 import "./lib/base/defining_methods.ts";
 import "./lib/base/last_match.ts";
 import "./lib/base/loaded_builtins.ts";
+import "./lib/base/original_builtins.ts";
 import "./lib/base/own_builtins.ts";
 import "./lib/base/errors.ts";
 import "./lib/base/checked_input.ts";
@@ -745,6 +747,7 @@ import "./lib/dynamo/codegen/rebuild.ts";
 import "./lib/dynamo/codegen/modified.ts";
 import "./lib/nn/all_modules.ts";
 import "./lib/nn/listed.ts";
+import "./lib/nn/named.ts";
 import "./lib/nn/container.ts";
 import "./lib/nn/layer_arguments.ts";
 import "./lib/tensor/generated_linalg.ts";

@@ -10,7 +10,8 @@
  * expected. None of the classes derives from another, only from `Error`.
  */
 
-import { apart, apply, defineOwn, preferringOwnBuiltins } from "./own_builtins.ts";
+import { apart, defineOwn } from "./isolated_objects.ts";
+import { apply, preferringOwnBuiltins } from "./own_builtins.ts";
 
 // As they were when dyn loaded: errors are made while the program's replacements are in place
 const { defineProperty, getOwnPropertyDescriptor, set } = Reflect, { has, add } = WeakSet.prototype;

@@ -7,7 +7,8 @@
  */
 import { DynError } from "./errors.ts";
 import { runsAsLoaded } from "./loaded_builtins.ts";
-import { defineOwn, preferringOwnBuiltins, ReplacedBuiltins, withOwnBuiltins } from "./own_builtins.ts";
+import { defineOwn } from "./isolated_objects.ts";
+import { preferringOwnBuiltins, ReplacedBuiltins, withOwnBuiltins } from "./own_builtins.ts";
 
 const { getOwnPropertyDescriptor, ownKeys } = Reflect,
   { prototype: array } = Array,

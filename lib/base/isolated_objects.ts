@@ -1,7 +1,8 @@
 /**
- * Objects and descriptors that inherit nothing: programs may give all objects properties, among them a `get` or a `set`,
- * which the engine would read of a descriptor.
+ * Objects and descriptors that inherit nothing: a program may give all objects properties, even a `get`, which the
+ * engine would take for a descriptor's.
  */
+
 const { getOwnPropertyDescriptor, setPrototypeOf } = Reflect;
 const { defineProperty } = Object;
 

@@ -5,7 +5,7 @@
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { DynError } from "../base/errors.ts";
-import { defineHidden } from "../base/own_builtins.ts";
+import { defineHidden } from "../base/isolated_objects.ts";
 import { SampleError } from "./fetcher.ts";
 import { received } from "./sent.ts";
 import {

@@ -3,7 +3,7 @@
  * are returned as an array whose elements also have names.
  */
 import { InternalError } from "../base/errors.ts";
-import { defineHidden, defineOwn } from "../base/own_builtins.ts";
+import { defineHidden, defineOwn } from "../base/isolated_objects.ts";
 import type { OpDefinition, TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { ALL_OPS } from "./table.ts";

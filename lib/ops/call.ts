@@ -7,7 +7,7 @@ import { checkOneOf, isCallback, refuseOption } from "../base/checked_input.ts";
 import { isDType } from "../base/dtype.ts";
 import { refuseDType } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
-import { apart } from "../base/own_builtins.ts";
+import { apart } from "../base/isolated_objects.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { Sym } from "../sym/expr.ts";
 import type { OpDefinition } from "./definition.ts";

@@ -3,7 +3,7 @@
  * names are unique, and an op's name in a family is its own.
  */
 import { InternalError } from "../base/errors.ts";
-import { apart } from "../base/own_builtins.ts";
+import { apart } from "../base/isolated_objects.ts";
 import { advancedIndexing } from "./indexing/advanced_indexing.ts";
 import { copies } from "./shape/copies.ts";
 import { cumulative } from "./reductions/cumulative.ts";

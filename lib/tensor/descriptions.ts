@@ -14,7 +14,7 @@ import {
 } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine } from "../base/console_text.ts";
-import { defineOwn } from "../base/own_builtins.ts";
+import { defineOwn } from "../base/isolated_objects.ts";
 import { asTensor, tensor, type TensorOptions } from "./creation.ts";
 import type { Described, NonzeroStaticOptions } from "./described.ts";
 import { ops } from "./eager.ts";

@@ -7,7 +7,7 @@
 import type * as ast from "acorn";
 import { ownWeakMap } from "../../base/collections.ts";
 import { isReference } from "../../base/tree.ts";
-import { defineOwn } from "../../base/own_builtins.ts";
+import { defineOwn } from "../../base/isolated_objects.ts";
 import {
   AsyncFromSync,
   callMethod,

@@ -4,7 +4,7 @@
  */
 import { types } from "node:util";
 import { iteratesArraysAsLoaded } from "../../base/loaded_builtins.ts";
-import { defineOwn } from "../../base/own_builtins.ts";
+import { defineOwn } from "../../base/isolated_objects.ts";
 import type { DType } from "../../base/dtype.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { opNamed } from "../../ops/table.ts";

@@ -5,7 +5,7 @@
 import { isReference } from "../../base/tree.ts";
 import type { Plain } from "../../base/recording.ts";
 import { fingerprintText } from "../../base/fingerprint.ts";
-import { originalBuiltins } from "../../base/own_builtins.ts";
+import { originalBuiltins } from "../../base/original_builtins.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { AsyncFromSync } from "../bytecode/iteration.ts";

@@ -5,7 +5,7 @@
  */
 import { types } from "node:util";
 import { logs } from "../../base/logs.ts";
-import { hasOwnRecords } from "../../base/own_builtins.ts";
+import { hasOwnRecords } from "../../base/original_builtins.ts";
 import type { ClassField } from "../bytecode/compile.ts";
 import { compileClass, compileFunction } from "../bytecode/compile.ts";
 import type { CodeObject } from "../bytecode/code.ts";

@@ -7,7 +7,8 @@
  * immediately. All closures of the same code reach it, so the caller must determine which closure the values belong to.
  */
 import { ownMap, sizeOfMap } from "../../base/collections.ts";
-import { defineOwn, preferringOwnBuiltins } from "../../base/own_builtins.ts";
+import { defineOwn } from "../../base/isolated_objects.ts";
+import { preferringOwnBuiltins } from "../../base/own_builtins.ts";
 import type { Accessors } from "./cells.ts";
 import { GlobalSlot } from "./global_slot.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";

@@ -4,7 +4,8 @@
  * Invariant: the replaced `Function.prototype.toString` returns for every function what it would return if its module
  * had not been rewritten, and for itself what it always returned.
  */
-import { adoptBuiltin, apply } from "../../base/own_builtins.ts";
+import { adoptBuiltin } from "../../base/original_builtins.ts";
+import { apply } from "../../base/own_builtins.ts";
 import { markFunction } from "../functions/marks.ts";
 
 const native = Function.prototype.toString;

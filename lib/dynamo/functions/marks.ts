@@ -3,7 +3,8 @@
  * never change a plain call.
  */
 import type { AnyFunction } from "../../base/arguments.ts";
-import { apply, defineOwn } from "../../base/own_builtins.ts";
+import { defineOwn } from "../../base/isolated_objects.ts";
+import { apply } from "../../base/own_builtins.ts";
 import { checkFunction, checkOptions, refuseSurplus } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { isCaptured } from "../../tensor/modes.ts";

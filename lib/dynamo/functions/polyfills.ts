@@ -4,7 +4,7 @@
  * calls, holes and arguments are the language's.
  */
 
-import { defineOwn } from "../../base/own_builtins.ts";
+import { defineOwn } from "../../base/isolated_objects.ts";
 
 export { repeatMatch } from "../../base/last_match.ts";
 export * from "./iterator_polyfills.ts";
