@@ -158,6 +158,40 @@ const CASES: Readonly<Record<string, Case>> = {
     sequences(17),
     [3, 5, 8, 10],
   ),
+  "a crop that may reach to the edge": growing(
+    (x) => x.narrow(2, Math.floor(((x.shape[2] ?? 0) - 6) / 2), 6),
+    sequences,
+  ),
+  "padded to a multiple": growing(
+    (x, n) => F.pad(x, [0, Math.ceil(n / 4) * 4 - n]).reshape([2, -1, 4]),
+    sequences,
+  ),
+  "parts by shifts and bits": growing(
+    (
+      x,
+      n,
+    ) => [
+      x.narrow(2, n >> 2, n >> 1).cumsum(2).mul(n & 3),
+      x.slice(2, ~~n - 3, ~(-n)),
+      x.sum().mul(arange(n | 0)),
+    ],
+    sequences,
+  ),
+  "places in a list": growing((x, n) => x.at(":", ":", [n - 1, 0, -Math.floor(n / 2)]), sequences),
+  "a place by a rounded number": growing((x, n) => x.at(0, 1, Math.round(n * 0.4)), sequences),
+  "bounds of integers": growing(
+    (x, n) => x.sum().mul(arange(n).sub(n >> 1).clamp(-(n >> 2), n >> 2)),
+    sequences,
+  ),
+  "integers scaled by fractions or by integers": growing(
+    (x, n) => [x.mul(arange(n).mul(72 / n)), arange(n).lt(n / 2), arange(n).clamp({ max: n / 2 })],
+    sequences,
+    4,
+  ),
+  "sizes that are tested": growing(
+    (x, n) => Number.isInteger(n) && Number.isFinite(n / 2) && !isNaN(n) ? x.mul(n) : x,
+    sequences,
+  ),
   "triangles from changing diagonals": counted((x, n) => x.triu(n).tril(n + 1), sequences(8), [2, 3, 5, 7]),
 };
 

@@ -7,9 +7,10 @@ import { type Dim, freeSymbols, Sym } from "../../sym/expr.ts";
 import { DataDependentSize, hintOf, isAtMost, isUnbacked, specialize } from "../../sym/decide.ts";
 import { isCallback } from "../../base/checked_input.ts";
 import { config } from "../../base/config.ts";
-import { isFloat } from "../../base/dtype.ts";
+import { type DType, getDefaultDtype, isFloat, isInteger, isWhole } from "../../base/dtype.ts";
 import { DynError, messageOf } from "../../base/errors.ts";
 import { reachOf } from "../../graph/meta.ts";
+import type { Node } from "../../graph/node.ts";
 import { type Argument, parseCall, positionalCount, splitInplace } from "../../ops/call.ts";
 import { type ComposedMeta, inferComposed } from "../../ops/composition.ts";
 import { type OpDefinition, viewsMemory } from "../../ops/definition.ts";
@@ -18,7 +19,7 @@ import { GraphValue, isGraphValue, mapArguments } from "../../ops/graph_builder.
 import { sameMeta } from "../../ops/rewrite/metadata.ts";
 import { onDefaultDevice } from "../../tensor/default_device.ts";
 import { breakGraph, refuseCall } from "../break_reasons.ts";
-import { sizeOf, specializeNumber } from "../variables/numbers.ts";
+import { relyOnWholeness, sizeOf, specializeNumber } from "../variables/numbers.ts";
 import type { ItemValue, ObjectValue, Value } from "../variables/value.ts";
 import type { NumberValue } from "../variables/number_value.ts";
 import { refuseParts } from "./changing_parts.ts";
@@ -330,7 +331,7 @@ function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenA
         return specializeNumber(m.output, value).value;
       }
       if (takesOperand(definition, param)) {
-        return value.integer ?? (isBesideFloats(site) ? null : value.dim) ?? forms.number(value);
+        return value.integer ?? (isBesideFloats(site) ? null : value.dim) ?? operandBeside(m, site, value);
       }
       const size = param === null || SIZE_KINDS.has(param.kind) ? sizeOf(m.output, value) : value.dim;
       return size ?? specializeNumber(m.output, value).value;
@@ -362,9 +363,40 @@ function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenA
   }
 }
 
+/**
+ * A number that only the language computes as an operand. Beside tensors of integers it is a size, or a fraction that
+ * makes floats of them: each call checks that it is still one of the two.
+ */
+function operandBeside(m: Interpreter, site: OpCallSite, value: NumberValue): Dim | GraphValue {
+  const types = tensorTypes(site);
+  if (types.length === 0 || types.some((type) => !isInteger(type))) return site.forms.number(value);
+  relyOnWholeness(m.output, [value]);
+  if (isWhole(value.hint)) return sizeOf(m.output, value) ?? site.forms.number(value);
+  const fraction = site.forms.number(value);
+  m.output.fractions.add(fraction.node);
+  return fraction;
+}
+
+/** Returns whether fractions beside integers, as operands of the default type, make results of that type or truth values. */
+export function areFloats(m: Interpreter, definition: OpDefinition, args: Resolved): boolean {
+  const dtype = getDefaultDtype(), { scalars, fractions } = m.output;
+  const others: DType[] = [], numbers: Node[] = [];
+  const converted = mapArguments(args, ({ node, meta }) => {
+    if (scalars.has(node)) numbers.push(node);
+    else others.push(meta.dtype);
+    return new GraphValue(node, scalars.has(node) ? { ...meta, dtype } : meta);
+  });
+  if (!others.every(isInteger) || numbers.some((node) => !fractions.has(node))) return false;
+  const results = attempt(() => [inferred(m, definition, converted)].flat());
+  return results.ok && results.value.every((meta) => meta.dtype === dtype || meta.dtype === "bool");
+}
+
+const tensorTypes = ({ args }: OpCallSite): readonly DType[] =>
+  args.flatMap((each) => each.kind === "tensor" ? [each.meta.dtype] : []);
+
 /** Returns whether a number may be a float without changing the type of the result. */
-function isBesideFloats({ args }: OpCallSite): boolean {
-  const types = args.flatMap((each) => each.kind === "tensor" ? [each.meta.dtype] : []);
+function isBesideFloats(site: OpCallSite): boolean {
+  const types = tensorTypes(site);
   return types.some(isFloat) && types.every((dtype) => isFloat(dtype) || dtype === "bool");
 }
 

@@ -121,6 +121,8 @@ export class OutputGraph {
   readonly copiesOfLeaves: Set<Node> = new Set();
   /** Placeholders that pass in numbers. */
   readonly scalars: Set<Node> = new Set();
+  /** Those of numbers that are integers in no call. */
+  readonly fractions: Set<Node> = new Set();
   /** Functions that nodes call by an attribute's name. */
   readonly attributes: Record<string, unknown> = {};
   /** Methods of dyn's classes that the program uses, guarded together with the ambient state. */

@@ -8,12 +8,13 @@ import { findTarget } from "../../ops/table.ts";
 import { DESCRIBED } from "../../tensor/descriptions.ts";
 import { type Indexing, setAt, valueAt } from "../../tensor/indexing.ts";
 import { noGrad } from "../../tensor/modes.ts";
+import { tensor } from "../../tensor/creation.ts";
 import { convertTo, movedTo } from "../../tensor/transfer.ts";
 import { hintOf } from "../../sym/decide.ts";
 import { Sym } from "../../sym/expr.ts";
 import { modes } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { numberOfDim, specializeNumber } from "../variables/numbers.ts";
+import { numberOfDim, sizeOf, specializeNumber } from "../variables/numbers.ts";
 import { constant, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { BuiltinModel, CallRequest, CallResult, Interpreter } from "./interpreter.ts";
 import { leaveLayoutToTape, ofTapeBehind } from "./left_to_tape.ts";
@@ -24,6 +25,7 @@ import { DEFINED, ofLayout, readTensorProperty } from "./tensor_properties.ts";
 import { refusing, tracedOps } from "./traced_ops.ts";
 import { refuseParts } from "./changing_parts.ts";
 import { constantTensor } from "./creation.ts";
+import { ofNumbers } from "./tensor_data.ts";
 import { setRequiresGrad } from "./gradient_switches.ts";
 import { tapGradient } from "./gradient_taps.ts";
 import { callOp } from "./tensor_ops.ts";
@@ -75,12 +77,12 @@ const METHODS: Readonly<Record<string, Method>> = {
   copy_: copyInto,
   where: (m, self, [condition = UNDEFINED, ...rest]) => op(m, "where", [condition, self, ...rest]),
   at: (m, self, args) => {
-    const index = args.map((each) => plainIndex(m, each));
+    const index = args.map((each) => plainIndex(m, self, each));
     return refusing(() => valueAt(indexing(m), self, index));
   },
   set: (m, self, [index = UNDEFINED, value = UNDEFINED]) => {
     const list = index.kind === "object" && index.exotic.kind === "array" ? allElements(m, index) : [index];
-    const plain = list.map((each) => plainIndex(m, each));
+    const plain = list.map((each) => plainIndex(m, self, each));
     return refusing(() => setAt(indexing(m), self, { index: plain, value }));
   },
   requiresGrad_: (m, self, [given]) => setRequiresGrad(m, self, given),
@@ -171,18 +173,18 @@ function indexing(m: Interpreter): Indexing<TensorValue, Value> {
   };
 }
 
-/** An index argument in the form that indexing accepts. */
-function plainIndex(m: Interpreter, value: Value): unknown {
+/** An index argument of `self` in the form that indexing accepts. */
+function plainIndex(m: Interpreter, self: TensorValue, value: Value): unknown {
   switch (value.kind) {
     case "constant":
       return value.value;
     case "number":
-      return value.dim ?? specializeNumber(m.output, value).value;
+      return sizeOf(m.output, value) ?? specializeNumber(m.output, value).value;
     case "tensor":
       return value;
     case "object":
-      if (value.exotic.kind === "array") return allElements(m, value).map((each) => knownIndex(m, each));
-      if (value.exotic.kind === "plain") return sliceIndex(m, value);
+      if (value.exotic.kind === "array") return listIndex(m, self, value);
+      if (value.exotic.kind === "plain") return sliceIndex(m, self, value);
       return breakGraph("tensorMethod", "an index that is not a list or slice");
     case "item":
       return value.number?.dim ?? breakGraph("tensorItem", "an index");
@@ -191,19 +193,31 @@ function plainIndex(m: Interpreter, value: Value): unknown {
   }
 }
 
-/** An index in a list, which becomes a tensor of constants. */
-function knownIndex(m: Interpreter, value: Value): unknown {
-  const index = plainIndex(m, value);
-  return index instanceof Sym ? breakGraph("tensorMethod", "indexing with a list of sizes") : index;
+/** A list of indices: a tensor that each call makes if one of them changes. */
+function listIndex(m: Interpreter, self: TensorValue, list: ObjectValue): unknown {
+  const making = { make: tensor, chosen: { device: self.meta.device } };
+  const made = areWhole(m, list) ? ofNumbers(m, list, making) : null;
+  return made ?? allElements(m, list).map((each) => {
+    const index = plainIndex(m, self, each);
+    return index instanceof Sym ? breakGraph("tensorMethod", "indexing with a list of sizes") : index;
+  });
+}
+
+/** Returns whether a value is an integer of the traced call, or a list of such. */
+function areWhole(m: Interpreter, value: Value): boolean {
+  if (value.kind === "number") return Number.isInteger(value.hint);
+  if (value.kind === "constant") return Number.isInteger(value.value);
+  return value.kind === "object" && value.exotic.kind === "array" &&
+    allElements(m, value).every((each) => areWhole(m, each));
 }
 
 /** A slice as an object. */
-function sliceIndex(m: Interpreter, object: ObjectValue): Record<string, unknown> {
+function sliceIndex(m: Interpreter, self: TensorValue, object: ObjectValue): Record<string, unknown> {
   return Object.fromEntries(
     enumerableKeys(m, object).map((key) => {
       const found = findProperty(m, object, key);
       if (found.kind !== "value") return breakGraph("tensorMethod", "a slice with accessors");
-      return [key, plainIndex(m, found.value)];
+      return [key, plainIndex(m, self, found.value)];
     }),
   );
 }

@@ -2,7 +2,7 @@
  * Traces tensor operations as nodes of the graph. Invariant: a call that the op refuses leaves the graph unchanged;
  * plain JavaScript then throws the program's own error.
  */
-import { type DType, isDifferentiable, isDType, isFloat } from "../../base/dtype.ts";
+import { type DType, getDefaultDtype, isDifferentiable, isDType, isFloat } from "../../base/dtype.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { autocastOf, type AutocastType, isEligible } from "../../ops/autocast.ts";
@@ -35,6 +35,7 @@ import { argumentItself } from "./identity.ts";
 import { afterInplace, checkInplace, checkLeaf, isMetas, refuseLateHistories } from "./in_place.ts";
 import type { Interpreter } from "./interpreter.ts";
 import {
+  areFloats,
   type ArgumentForms,
   inferResults,
   isAccepted,
@@ -458,7 +459,11 @@ export function withFittingScalars(m: Interpreter, definition: OpDefinition, arg
   const fit = (areOperands && isBesideFloat) || scalarsFit(m, args);
   if (fit && isAccepted(m, definition, args)) return args;
   const types = tensors.filter((value) => !isScalar(value)).map(({ meta }) => meta.dtype);
-  const [type, ...others] = areOperands ? types.slice(0, 1) : new Set(types);
+  const [type, ...others] = areFloats(m, definition, args)
+    ? [getDefaultDtype()]
+    : areOperands
+    ? types.slice(0, 1)
+    : new Set(types);
   if (type === undefined || others.length > 0 || !isFloat(type)) {
     return breakGraph(
       "symbolicNumber",

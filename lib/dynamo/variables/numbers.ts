@@ -6,7 +6,19 @@ import { isWhole } from "../../base/dtype.ts";
 import { isSmallInteger } from "../../sym/integers.ts";
 import { invariant } from "../../base/errors.ts";
 import { hintOf, isAtMost, isEqual, isLess, isUnbacked, specialize } from "../../sym/decide.ts";
-import { add, boundsOf, type Dim, floorDiv, max, min, mod, mul, type Relation, sub } from "../../sym/expr.ts";
+import {
+  add,
+  boundsOf,
+  ceilDiv,
+  type Dim,
+  floorDiv,
+  max,
+  min,
+  mod,
+  mul,
+  type Relation,
+  sub,
+} from "../../sym/expr.ts";
 import { tracesExport } from "../functions/marks.ts";
 import { itemOfSize, RELATIONS } from "../trace/graph_numbers.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
@@ -26,6 +38,7 @@ import { type NumberFacts, NumberValue, settleSelection } from "./number_value.t
 import { truthOfSelected } from "./truths.ts";
 
 const EXACT = 2 ** 53;
+const LEAST_WORD = -(2 ** 31), GREATEST_WORD = 2 ** 31 - 1;
 /** Larger expressions are written once; sizes become constants. */
 const LARGEST = 400;
 /** Maximum number of expressions nested in one. */
@@ -210,8 +223,13 @@ const COMBINE: Readonly<Partial<Record<HostBinary, Combine>>> = {
     nonZero(a) && nonZero(b) || nonNegative(a) && nonNegative(b) || isCount(a) || isCount(b)
       ? mul(a, b)
       : null,
-  "%": (operands) => areQuotient(operands) ? mod(...operands) : null,
+  "%": (operands) => areQuotient(operands) && nonNegative(operands[0]) ? mod(...operands) : null,
   "**": ([a = 0, b = 0]) => b === 2 && nonZero(a) ? mul(a, a) : b === 1 ? a : null,
+  ">>": ([a = 0, b = 0]) => isShift(b) && isWord(a) ? floorDiv(a, 2 ** b) : null,
+  "|": ([a = 0, b = 0]) => b === 0 && isWord(a) ? a : null,
+  // The remainder by a power of 2, of negative numbers too
+  "&": ([a = 0, b = 0]) =>
+    typeof b === "number" && b >= 0 && isShift(Math.log2(b + 1)) && isWord(a) ? mod(a, b + 1) : null,
 };
 
 /** A binary operator on two numbers, at least one of which is not a constant. */
@@ -256,10 +274,20 @@ const nonZero = (d: Dim): boolean => boundsOf(d)[0] > 0 || boundsOf(d)[1] < 0;
 const nonNegative = (d: Dim): boolean => boundsOf(d)[0] >= 0;
 const isCount = (d: Dim): boolean => typeof d === "number" && d > 0;
 
-/** Returns whether integer division and remainder of operands are those of the language. */
+/** Returns whether operands have a quotient, rounded down, and a remainder; those of numbers below 0 are not the language's. */
 function areQuotient(operands: readonly Dim[]): operands is readonly [Dim, Dim] {
   const [a, b] = operands;
-  return a !== undefined && b !== undefined && nonNegative(a) && boundsOf(b)[0] > 0;
+  return a !== undefined && b !== undefined && boundsOf(b)[0] > 0;
+}
+
+/** Returns whether a number of bits is known, and fewer than those of a word with a sign. */
+const isShift = (bits: Dim): bits is number =>
+  typeof bits === "number" && Number.isInteger(bits) && bits >= 0 && bits < 31;
+
+/** Returns whether bitwise operators take a number as it is; of sizes whose bounds are open it is guarded. */
+function isWord(d: Dim): boolean {
+  const [lower, upper] = boundsOf(d);
+  return lower >= LEAST_WORD && (upper <= GREATEST_WORD || upper === Infinity && isAtMost(d, GREATEST_WORD));
 }
 
 interface Comparison {
@@ -325,8 +353,10 @@ export function unaryNumber(output: OutputGraph, operator: "-" | "+" | "~", oper
       const combine: Combine = ([a = 0]) => nonZero(a) ? mul(a, -1) : null;
       return compute(output, { expression, hint: -operand.hint, of, combine });
     }
-    case "~":
-      return compute(output, { expression, hint: ~operand.hint, of, combine: NEVER });
+    case "~": {
+      const combine: Combine = ([a = 0]) => isWord(a) ? sub(mul(a, -1), 1) : null;
+      return compute(output, { expression, hint: ~operand.hint, of, combine });
+    }
     default:
       return operator satisfies never;
   }
@@ -346,6 +376,13 @@ const COMBINE_MATH: Readonly<Partial<Record<HostMath, Combine>>> = {
   max: (all) => isFew(all) ? all.reduce((x, y) => max(x, y)) : null,
 };
 
+/** The functions of Math that round a quotient; null where they yield -0, or round numbers below 0 the other way. */
+const ROUND: Readonly<Partial<Record<HostMath, (a: Dim, b: Dim) => Dim | null>>> = {
+  floor: floorDiv,
+  trunc: (a, b) => nonNegative(a) ? floorDiv(a, b) : null,
+  ceil: (a, b) => nonNegative(a) ? ceilDiv(a, b) : null,
+};
+
 /** A function of Math on numbers, at least one of which is not a constant; null if it is not modelled. */
 export function mathNumbers(output: OutputGraph, name: string, of: readonly Numeric[]): Value | null {
   if (!isHostMath(name)) return null;
@@ -354,11 +391,14 @@ export function mathNumbers(output: OutputGraph, name: string, of: readonly Nume
   const hint: unknown = Reflect.apply(fn, Math, of.map(hintOfNumber));
   invariant(typeof hint === "number", `Expected a number from Math.${name}`);
   const expression: HostExpression = { kind: "math", name, args: of.map(expressionOf) };
-  const [first] = of, quotient = first?.kind === "number" ? first.quotient : null;
-  if ((name !== "floor" && name !== "trunc") || !quotient) {
+  const [first] = of, quotient = first?.kind === "number" ? first.quotient : null, round = ROUND[name];
+  if (!round || !quotient) {
     return compute(output, { expression, hint, of, combine: COMBINE_MATH[name] ?? NEVER });
   }
-  const whole = (operands: readonly [Dim, Dim] | null) => operands && soundDim(floorDiv(...operands), hint);
+  const whole = (operands: readonly [Dim, Dim] | null) => {
+    const rounded = operands && round(...operands);
+    return rounded === null ? null : soundDim(rounded, hint);
+  };
   return makeNumber(output, {
     expression,
     hint,
@@ -390,6 +430,29 @@ export function truthOfNumber(output: OutputGraph, value: NumberValue): Constant
 export function numberIsNaN(output: OutputGraph, value: NumberValue): boolean {
   const differs = binaryNumbers(output, "!==", [value, value]);
   return differs.kind === "constant" && differs.value === true;
+}
+
+/** The tests of Number that each number passes unless a difference to itself, or to the nearest integer, is not 0. */
+const DIFFERENCES: Readonly<Record<string, (output: OutputGraph, value: NumberValue) => Numeric | null>> = {
+  isFinite: (output, value) => asNumeric(binaryNumbers(output, "-", [value, value])),
+  isInteger(output, value) {
+    if (value.integer !== null) return constant(0);
+    const nearest = asNumeric(mathNumbers(output, "trunc", [value]));
+    return nearest && asNumeric(binaryNumbers(output, "-", [value, nearest]));
+  },
+};
+
+const asNumeric = (value: Value | null): Numeric | null =>
+  value?.kind === "number" || value?.kind === "constant" ? value : null;
+
+/** The outcome of a test of Number, or of the function of that name; null if it is not modelled. */
+export function testNumber(output: OutputGraph, name: string, value: NumberValue): Value | null {
+  if (name === "isNaN") return binaryNumbers(output, "!==", [value, value]);
+  const difference = Object.hasOwn(DIFFERENCES, name) ? DIFFERENCES[name]?.(output, value) : null;
+  if (!difference) return null;
+  return difference.kind === "constant"
+    ? constant(difference.value === 0)
+    : binaryNumbers(output, "===", [difference, constant(0)]);
 }
 
 /** A number of the trace, or a constant, as data of a tensor. */

@@ -3,7 +3,7 @@
  * Invariant: nothing here has an effect or depends on anything but its arguments.
  */
 import { breakGraph, callBuiltin } from "../../break_reasons.ts";
-import { mathNumbers, specializeNumber } from "../../variables/numbers.ts";
+import { mathNumbers, specializeNumber, testNumber } from "../../variables/numbers.ts";
 import {
   constant,
   type ConstantValue,
@@ -50,6 +50,9 @@ function pure(table: ModelTable, owner: object, names: readonly string[]): void 
         type,
       });
       if (later) return later;
+      const [first] = args,
+        tested = isStatic && first?.kind === "number" && testNumber(m.output, name, first);
+      if (tested) return tested;
       const receiver = isStatic ? undefined : primitiveOf(m, self, name);
       const list = args.map((value) => primitiveOf(m, value, name));
       const result = callBuiltin(name, () => Reflect.apply(fn, receiver, list));
