@@ -4,6 +4,7 @@
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
+  arange,
   compile,
   compiler,
   config,
@@ -91,6 +92,25 @@ Deno.test("a layer of two directions is exported for every batch", () => {
   const program = compiler.export((x: Tensor) => layer.call(x)[0], [randn([4, 5, 3])], { dynamic: true });
   const x = randn([2, 5, 3]);
   assertEquals((program.call(x) as Tensor).tolist(), noGrad(() => layer.call(x)[0]).tolist());
+});
+
+Deno.test("sizes from which only the language computes numbers are constants, which calls check", () => {
+  const programs: readonly ((x: Tensor, n: number) => Tensor)[] = [
+    (x, n) => x.mul(Math.sqrt(n)),
+    (x, n) => x.div(n * (n - 1) / 2 + 0.25),
+    (x, n) => x.topk(Math.ceil(n * 0.5), 0).values,
+    (x, n) => x.sum(1).mul(arange(n).lt(tensor([n - 2]))),
+    (x, n) => n % 2 > Math.sin(n) ? x : x.neg(),
+    (x, n) => x.sum(1).mul(arange(n).mul(7 / n)),
+  ];
+  for (const run of programs) {
+    const program = compiler.export((x: Tensor) => run(x, x.shape[0] ?? 0), [ones([8, 3])], {
+      dynamic: true,
+    });
+    const x = randn([8, 5]);
+    assertEquals((program.call(x) as Tensor).tolist(), run(x, 8).tolist());
+    assertThrows(() => program.call(randn([6, 5])), Error, "Expected shape [8, s1] of argument 0");
+  }
 });
 
 Deno.test("named dimensions are symbols in their ranges", () => {

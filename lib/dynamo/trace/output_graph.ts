@@ -38,6 +38,7 @@ import type { SourceReader } from "../guards/reader.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { scalarMeta } from "../scalars.ts";
+import { settleExported } from "./exported_numbers.ts";
 import { Memories } from "../variables/memories.ts";
 import { Restart } from "./restart.ts";
 import { type Recomputation, Recomputations } from "./recomputations.ts";
@@ -179,6 +180,7 @@ export class OutputGraph {
 
   /** Relies on a fact from here on. */
   guard(fact: Fact): void {
+    if (fact.kind === "expression") settleExported(this.sizes, [fact.expression]);
     const call = fact.kind === "expression" ? callIn(fact.expression) : null;
     if (call) breakGraph("builtin", `what follows depends on ${call.text}`);
     if (fact.kind === "expression" && isOfComparator(fact.expression)) {
@@ -313,6 +315,7 @@ export class OutputGraph {
 
   /** A placeholder that passes in a number as a 0-dimensional tensor for a device. */
   scalarNode(value: NumberValue, device: DeviceName = "cpu"): Node {
+    settleExported(this.sizes, [value.expression]);
     const text = hostText(value.expression, hostLeafText);
     const key = `${device} ${hostText(value.expression, leafKey)}`;
     const known = this.#scalarNodes.get(key);

@@ -12,6 +12,7 @@ import type { SourceReader } from "../guards/reader.ts";
 import { callIn } from "../variables/host_number.ts";
 import { type NumberLeaf, relyOnWholeness, specializeNumber } from "../variables/numbers.ts";
 import { type BytesObject, type Value } from "../variables/value.ts";
+import { settleExported } from "./exported_numbers.ts";
 import { beginHistory } from "./history_starts.ts";
 import { allElements } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -102,6 +103,7 @@ const textIn = (numbers: Numbers, reader: SourceReader): string =>
 export function ofNumbers(m: Interpreter, data: Value, making: Making): Value | null {
   const numbers = numbersIn(m, data), leaves = numbers === null ? [] : leavesOf(numbers);
   if (numbers === null || leaves.every(({ expression }) => expression.kind === "literal")) return null;
+  settleExported(m.output.sizes, leaves.map(({ expression }) => expression));
   if (!making.chosen.dtype && !making.chosen.requiresGrad) relyOnWholeness(m.output, leaves);
   const text = (reader: SourceReader) => textIn(numbers, reader);
   return ofData(m, { size: null, example: exampleIn(numbers), text }, making);
