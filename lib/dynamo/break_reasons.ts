@@ -19,7 +19,9 @@ const CATALOGUE = {
   genericJump: {
     id: "GB0001",
     category: "generic_jump: branch on a tensor's value",
-    explanation: "The branch depends on elements of a tensor, which are known only after the graph has run",
+    explanation:
+      "The branch depends on elements of a tensor, or on a size that is marked as unbacked, which are known only " +
+      "after the graph has run",
     hint:
       "Use where(condition, a, b) or cond to keep both sides in one graph, and compiler.check(condition) " +
       "where one side throws",

@@ -106,6 +106,9 @@ Deno.test("M20: specialising a marked dimension is an error with its line, excep
     /\n {2}if \(x\.shape\[0\] === 4\) return x\.add\(1\); \(.*dynamic_test\.ts:\d+\)\n/.test(message),
     message,
   );
+  const other = (x: Tensor, y: Tensor): Tensor => x.add(y);
+  const joined = assertThrows(() => compile(other, eager)(strict, sized(4)), DynError).message;
+  assert(joined.includes(`\nConstant and of this size: dimension 0 of L["y"]; mark it, too,`), joined);
   compiler.maybeMarkDynamic(lenient, 0);
   assertEquals(versions(fn, [lenient, sized(5)]), 2);
 });

@@ -46,6 +46,11 @@ Deno.test("M20: markUnbacked makes a dimension unbacked", () => {
   });
   assertEquals(graphs(fn, inputs), 1);
   assertThrows(() => compiler.markUnbacked(ones([2]), 1), DynError, "Expected dim");
+  const branching = compile((x: Tensor): Tensor => x.shape[0] === 3 ? x.add(1) : x, {
+    ...eager,
+    fullgraph: true,
+  });
+  assertThrows(() => branching(inputs[0] ?? ones([3])), Error, "a size that is marked as unbacked");
 });
 
 Deno.test("M21: unbackedSources names unbacked dimensions; a mark of the tensor overrides it", () => {
