@@ -668,6 +668,9 @@ Deno.test("no setting of a schedule or an optimizer is taken for another value: 
       }
     }
   }
+  const swa = (options: object) => () => Reflect.construct(optim.swaUtils.SWALR, [optimizer, options]);
+  assertThrows(swa({ swaLr: NaN }), DynError, "swaLr of SWALR");
+  assertThrows(swa({ swaLr: 0.1, annealStrategy: "cosine" }), DynError, "annealStrategy of SWALR");
   const flags = [["SGD", "maximize"], ["SGD", "foreach"], ["Adam", "amsgrad"], [
     "RMSprop",
     "centered",

@@ -6,6 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import {
   asStridedCopy,
   asStridedScatter,
+  cdist,
   compile,
   fft,
   histogram,
@@ -200,6 +201,11 @@ Deno.test("arguments that broadcasting, clamping or no check at all would accept
     multilabelMarginLoss,
     nllLoss,
   } = functional;
+  const { rnn, vectorToParameters } = nn.utils;
+  const untyped = (call: (...args: never) => unknown, ...args: unknown[]) => Reflect.apply(call, null, args);
+  const withDistance: nn.TripletMarginWithDistanceLoss = Reflect.construct(nn.TripletMarginWithDistanceLoss, [
+    { reduction: "batch", distanceFunction: new nn.PairwiseDistance() },
+  ]);
   const pivots = (...values: number[]) => tensor(values, { dtype: "int32" });
   const complex = (...shape: number[]) => ones(shape, { dtype: "complex64" });
   const x = ones([2, 3]), four = tensor([1, 2, 3, 4], { dtype: "float32" });
@@ -248,6 +254,13 @@ Deno.test("arguments that broadcasting, clamping or no check at all would accept
     ["in row-major order", () => asStridedScatter(complex(3, 2).t(), complex(2), [2], [1])],
     ["and offset 2", () => asStridedScatter(ones([3, 2]).slice(0, 1), ones([2]), [2], [1], 1)],
     ["integers as pivots", () => luSolve(ones([2, 2]), ones([2, 2]), complex(2))],
+    [
+      "paddingSide of padSequence to be one of left, right",
+      () => untyped(rnn.padSequence, [x], { paddingSide: "top" }),
+    ],
+    ["computeMode of cdist to be one of", () => cdist(x, x, 2, "fast")],
+    ["reduction of tripletMarginWithDistanceLoss", () => withDistance.call(x, x, x)],
+    ["requires grad but found int64", () => vectorToParameters(tensor([1, 2]), [ones([2]).requiresGrad_()])],
     ["non-negative strides", () => asStridedScatter(ones([3, 3]), ones([2, 2]), [2, 2], [-1, 2])],
   ];
   for (const [message, call] of wrong) {

@@ -146,6 +146,14 @@ export function isDifferentiable(dtype: DType): dtype is FloatType | ComplexType
   return isFloat(dtype) || isComplex(dtype);
 }
 
+/** Throws DynError unless tensors of a type can require gradients. */
+export function checkDifferentiable(dtype: DType): void {
+  if (isDifferentiable(dtype)) return;
+  throw new DynError(
+    `Expected a floating type for a tensor that requires grad but found ${dtype}; make it with dtype: "float32"`,
+  );
+}
+
 /** Returns the type of the two parts of complex elements; other types are unchanged. */
 export function partType(dtype: DType): RealType {
   if (dtype === "complex64") return "float32";

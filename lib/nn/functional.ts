@@ -1,6 +1,13 @@
 /** Stateless functions of neural networks: the namespace `nn.functional`. */
 import { checkPositive } from "../base/checked_numbers.ts";
-import { checkOptions, isIterable, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
+import {
+  checkOneOf,
+  checkOptions,
+  isIterable,
+  optionsOf,
+  refuseSurplus,
+  refuseValue,
+} from "../base/checked_input.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { tensor } from "../tensor/creation.ts";
 import { ctcLoss as ctcOp, minimum, tripletMarginLoss } from "../tensor/generated_functions.ts";
@@ -127,6 +134,7 @@ export function tripletMarginWithDistanceLoss(
   const { distanceFunction, margin = 1, swap = false, reduction = "mean" } = options;
   if (!distanceFunction) return tripletMarginLoss(anchor, positive, negative, { margin, swap, reduction });
   checkPositive("margin of tripletMarginWithDistanceLoss", margin);
+  checkOneOf("reduction of tripletMarginWithDistanceLoss", reduction, ["none", "mean", "sum"]);
   const distance = (a: Tensor, b: Tensor) =>
     typeof distanceFunction === "function" ? distanceFunction(a, b) : distanceFunction.call(a, b);
   const near = distance(anchor, positive), far = distance(anchor, negative);

@@ -2,8 +2,8 @@
  * Averages of a model's parameters during training, equal (Izmailov et al. 2018) or exponential, and the matching
  * learning-rate schedule: the namespace `optim.swaUtils`.
  */
-import { checkInteger, checkShare } from "../base/checked_numbers.ts";
-import { optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
+import { checkFinite, checkInteger, checkShare } from "../base/checked_numbers.ts";
+import { checkKind, checkOneOf, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
@@ -191,12 +191,15 @@ export class SWALR extends ScalingSchedule {
     const options = argumentsOf<SwaRate, SwaOptions>("SWALR", SWALR_ARGUMENTS, given), { swaLr } = options;
     const groups = optimizer.paramGroups.length;
     this.swaLr = typeof swaLr === "number" ? new Array<number>(groups).fill(swaLr) : swaLr;
+    checkKind(this.swaLr, "a list", "the rates of SWALR");
     if (this.swaLr.length !== groups) {
       throw new DynError(`Expected ${groups} rates, one per group, but found ${this.swaLr.length}`);
     }
+    for (const each of this.swaLr) checkFinite("SWALR", { swaLr: each });
     this.annealEpochs = options.annealEpochs ?? 10;
     this.annealStrategy = options.annealStrategy ?? "cos";
     checkInteger("annealEpochs of SWALR", this.annealEpochs, 0);
+    checkOneOf("annealStrategy of SWALR", this.annealStrategy, ["cos", "linear"]);
     this.begin();
   }
 

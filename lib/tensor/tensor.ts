@@ -5,7 +5,14 @@
  */
 import { type Flag, flagOf } from "../base/arguments.ts";
 import { checkFunction, checkInstance, refuseSurplus } from "../base/checked_input.ts";
-import { type DType, type HostArray, isComplex, isDifferentiable, isFloat, itemSize } from "../base/dtype.ts";
+import {
+  checkDifferentiable,
+  type DType,
+  type HostArray,
+  isComplex,
+  isFloat,
+  itemSize,
+} from "../base/dtype.ts";
 import { showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { complexText } from "../base/complex.ts";
@@ -274,6 +281,7 @@ export class Tensor {
   /** Adopts the storage of another tensor, keeping its own place in the autograd graph. */
   replaceData(other: Tensor): void {
     checkInstance(other, Tensor, "replaceData");
+    if (this.requiresGrad) checkDifferentiable(other.dtype);
     this.storage = other.storage;
     this.layout = other.layout;
     this.offset = other.offset;
@@ -290,11 +298,7 @@ export class Tensor {
   requiresGrad_(requiresGrad: Flag<"requiresGrad"> = true): this {
     if (arguments.length > 1) refuseSurplus("requiresGrad_", 1, arguments);
     const value = flagOf("requiresGrad_", "requiresGrad", requiresGrad);
-    if (value && !isDifferentiable(this.dtype)) {
-      throw new DynError(
-        `Expected a floating type for a tensor that requires grad but found ${this.dtype}; make it with dtype: "float32"`,
-      );
-    }
+    if (value) checkDifferentiable(this.dtype);
     if (!value && this.gradFn !== null) {
       throw new DynError(
         "Expected a leaf but found the result of an operation; use detach() for a tensor that does not require grad",

@@ -2,7 +2,7 @@
  * Sequences of different lengths: the namespace `nn.utils.rnn`, like torch.nn.utils.rnn. They are packed by time step
  * for recurrent layers, and padded again.
  */
-import { checkKind, optionsOf, refuseSurplus, refuseValue } from "../../base/checked_input.ts";
+import { checkKind, checkOneOf, optionsOf, refuseSurplus, refuseValue } from "../../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../../tensor/checked.ts";
 import { DynError } from "../../base/errors.ts";
 import { type Trailing, trailing } from "../../base/arguments.ts";
@@ -169,6 +169,7 @@ export function padSequence(
     given,
   );
   checkKind(sequences, "a list", "padSequence");
+  checkOneOf("paddingSide of padSequence", paddingSide, ["left", "right"]);
   checkedTensors(sequences, "padSequence");
   if (sequences.length === 0) throw new DynError("Expected at least one sequence but found none");
   const most = Math.max(...sequences.map((each) => each.shape[0] ?? 0));

@@ -1,6 +1,7 @@
 /**
  * Distance and margin losses. Invariant: all are compositions.
  */
+import { checkOneOf } from "../../base/checked_input.ts";
 import { checkAtLeast, checkPositive } from "../../base/checked_numbers.ts";
 import { DynError, invariant } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
@@ -366,6 +367,13 @@ const multilabelSoftMarginLoss = composeWideOp({
   samples: [{ args: [t(3, 4), { tensor: [3, 4], range: [0, 1] }] }],
 });
 
+/** PyTorch's choices of an algorithm, which are taken without effect. */
+const CDIST_MODES = [
+  "use_mm_for_euclid_dist_if_necessary",
+  "use_mm_for_euclid_dist",
+  "donot_use_mm_for_euclid_dist",
+];
+
 const cdist = composeWideOp({
   name: "cdist",
   doc: "Distances between all rows of x1 and all rows of x2, as `torch.cdist`.",
@@ -376,7 +384,8 @@ const cdist = composeWideOp({
     computeMode: nullable("string"),
   },
   exposure: { method: false },
-  infer({ x1, x2, p }) {
+  infer({ x1, x2, p, computeMode }) {
+    if (computeMode !== null) checkOneOf("computeMode of cdist", computeMode, CDIST_MODES);
     if (x1.shape.length < 2 || x2.shape.length < 2 || !isEqual(x1.shape.at(-1) ?? 1, x2.shape.at(-1) ?? 1)) {
       throw new DynError(
         `Expected rows of one length but found ${shapeText(x1.shape)} and ${shapeText(x2.shape)}`,
