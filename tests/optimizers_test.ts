@@ -679,6 +679,18 @@ Deno.test("no setting of a schedule or an optimizer is taken for another value: 
     const call = () => Reflect.construct(optim[name], [leaves(), { [flag]: "false" }]);
     assertThrows(call, DynError, `Expected ${flag === "foreach" ? "foreach of SGD to be a" : "a"} boolean`);
   }
+  // Where PyTorch takes foreach by position, true would have been maximize
+  for (
+    const [name, count] of [["Adadelta", 4], ["Adagrad", 5], ["ASGD", 5], ["Adamax", 4], [
+      "RMSprop",
+      6,
+    ]] as const
+  ) {
+    const { defaults } = new optim[name](leaves()), given = Object.values(defaults).slice(0, count);
+    Reflect.construct(optim[name], [leaves(), ...given]);
+    const call = () => Reflect.construct(optim[name], [leaves(), ...given, true]);
+    assertThrows(call, DynError, `at most ${count} optional arguments of ${name}`);
+  }
   assertThrows(() => new optim.SGD(leaves(), { dampening: NaN }), DynError, "a number for dampening");
   assertThrows(() => new optim.LBFGS(leaves(), { maxIter: 1.5 }), DynError, "an integer");
   assertThrows(

@@ -147,7 +147,7 @@ export function isDifferentiable(dtype: DType): dtype is FloatType | ComplexType
 }
 
 /** Throws DynError unless tensors of a type can require gradients. */
-export function checkDifferentiable(dtype: DType): void {
+export function checkGradType(dtype: DType): void {
   if (isDifferentiable(dtype)) return;
   throw new DynError(
     `Expected a floating type for a tensor that requires grad but found ${dtype}; make it with dtype: "float32"`,

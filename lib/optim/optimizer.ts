@@ -78,10 +78,11 @@ export function hyperparameters<H extends object>(
   defaults: H,
   given: Hyperparameters<H>,
 ): H {
-  const names = Object.keys(defaults);
+  // As in PyTorch, maximize and what follows it are given by name alone: some of its optimizers take foreach in that place
+  const names = Object.keys(defaults), at = names.indexOf("maximize"), end = at < 0 ? names.length : at;
   const written = trailing<Record<string, unknown>>(optimizer, {
-    positional: names,
-    named: EXECUTION,
+    positional: names.slice(0, end),
+    named: [...names.slice(end), ...EXECUTION],
   }, given);
   for (const name of EXECUTION) {
     const value = written[name] ?? null;

@@ -5,14 +5,7 @@
  */
 import { type Flag, flagOf } from "../base/arguments.ts";
 import { checkFunction, checkInstance, refuseSurplus } from "../base/checked_input.ts";
-import {
-  checkDifferentiable,
-  type DType,
-  type HostArray,
-  isComplex,
-  isFloat,
-  itemSize,
-} from "../base/dtype.ts";
+import { checkGradType, type DType, type HostArray, isComplex, isFloat, itemSize } from "../base/dtype.ts";
 import { showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { complexText } from "../base/complex.ts";
@@ -281,7 +274,7 @@ export class Tensor {
   /** Adopts the storage of another tensor, keeping its own place in the autograd graph. */
   replaceData(other: Tensor): void {
     checkInstance(other, Tensor, "replaceData");
-    if (this.requiresGrad) checkDifferentiable(other.dtype);
+    if (this.requiresGrad) checkGradType(other.dtype);
     this.storage = other.storage;
     this.layout = other.layout;
     this.offset = other.offset;
@@ -298,7 +291,7 @@ export class Tensor {
   requiresGrad_(requiresGrad: Flag<"requiresGrad"> = true): this {
     if (arguments.length > 1) refuseSurplus("requiresGrad_", 1, arguments);
     const value = flagOf("requiresGrad_", "requiresGrad", requiresGrad);
-    if (value) checkDifferentiable(this.dtype);
+    if (value) checkGradType(this.dtype);
     if (!value && this.gradFn !== null) {
       throw new DynError(
         "Expected a leaf but found the result of an operation; use detach() for a tensor that does not require grad",
