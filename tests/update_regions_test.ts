@@ -19,7 +19,7 @@ import {
 } from "../mod.ts";
 import { aotAutograd, interpretGraph } from "../lib/aot/backend.ts";
 import { counters } from "../lib/base/logs.ts";
-import { isUpdate, rowsOf } from "../lib/graph/node.ts";
+import { isUpdate, rowsOf } from "../lib/graph/updates.ts";
 
 const SEED = Number(Deno.env.get("DYN_REGIONS_SEED") ?? 1),
   RUNS = Number(Deno.env.get("DYN_REGIONS_RUNS") ?? 16);

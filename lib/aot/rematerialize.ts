@@ -5,7 +5,8 @@
  * first use.
  */
 import { config } from "../base/config.ts";
-import { type Graph, isUpdate, mapOperands, type Node } from "../graph/node.ts";
+import { type Graph, mapOperands, type Node } from "../graph/node.ts";
+import { isUpdate } from "../graph/updates.ts";
 import { keepsEffects, runPasses } from "../ops/rewrite/passes.ts";
 import { outputsOf } from "../ops/rewrite/contract.ts";
 import type { JointGraph } from "./joint.ts";

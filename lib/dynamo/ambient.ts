@@ -35,7 +35,7 @@ import { modesOf } from "./trace/region_modes.ts";
 import { enumerableKeys } from "./trace/object_keys.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./trace/interpreter.ts";
 import { constant, isCallable, type Primitive, UNDEFINED, type Value } from "./variables/value.ts";
-import { functionLabel } from "./variables/wrap.ts";
+import { functionLabel } from "./variables/labels.ts";
 
 /** A body and the state in force inside. */
 interface Region {

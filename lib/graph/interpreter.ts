@@ -9,17 +9,8 @@ import { evaluate, Sym } from "../sym/expr.ts";
 import { type CapturedCall, customGradientOf } from "./custom_gradient.ts";
 import { gradientCallOf, takesGradients } from "./gradient_call.ts";
 import { isHigherOrder, type RegionAccess, runHigherOrder } from "./higher_order.ts";
-import {
-  type Argument,
-  Graph,
-  hasEffect,
-  isList,
-  isRecord,
-  isUpdate,
-  Node,
-  type Region,
-  rowsOf,
-} from "./node.ts";
+import { type Argument, Graph, hasEffect, isList, isRecord, Node, type Region } from "./node.ts";
+import { isUpdate, rowsOf } from "./updates.ts";
 import { type ElementAccess, isNumberNode, numberOf } from "./numbers.ts";
 import { readsTogether } from "./reads_together.ts";
 import {

@@ -5,16 +5,8 @@
 import { config } from "../base/config.ts";
 import { InternalError } from "../base/errors.ts";
 import { isComplex, valueType } from "../base/dtype.ts";
-import {
-  type Argument,
-  type Graph,
-  isList,
-  isRecord,
-  isUpdate,
-  Node,
-  type Region,
-  rowsOf,
-} from "../graph/node.ts";
+import { type Argument, type Graph, isList, isRecord, Node, type Region } from "../graph/node.ts";
+import { isUpdate, rowsOf } from "../graph/updates.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import { type GraphSignature, RANDOM_KEYS } from "../graph/signature.ts";
 import type { Lowered, Operand } from "../loops/body.ts";

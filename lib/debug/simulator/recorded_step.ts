@@ -6,7 +6,8 @@
 import { itemSize } from "../../base/dtype.ts";
 import type { GraphModule } from "../../graph/graph_module.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
-import { type Argument, type Graph, isList, isUpdate, Node, rowsOf } from "../../graph/node.ts";
+import { type Argument, type Graph, isList, Node } from "../../graph/node.ts";
+import { isUpdate, rowsOf } from "../../graph/updates.ts";
 import { isViewNode } from "../../ops/rewrite/memory_root.ts";
 import { hintOf } from "../../sym/decide.ts";
 

@@ -14,7 +14,7 @@ import { positionOf } from "../trace/positions.ts";
 import { type FrameRules, NO_RULES } from "../functions/frame_rules.ts";
 import { Frame, type Interpreter } from "../trace/interpreter.ts";
 import { ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
-import { isClass } from "../variables/wrap.ts";
+import { isClass } from "../variables/labels.ts";
 import type { UnitBody } from "./unit.ts";
 
 /** The name of an anonymous function in messages. */

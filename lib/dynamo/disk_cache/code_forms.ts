@@ -21,7 +21,7 @@ import {
 } from "../resume/resume_plan.ts";
 import type { RegionModes } from "../../tensor/modes.ts";
 import type { FrameBindings } from "../trace/interpreter.ts";
-import { functionLabel } from "../variables/wrap.ts";
+import { functionLabel } from "../variables/labels.ts";
 import {
   type CodeFinder,
   type CodePath,

@@ -13,7 +13,7 @@ import { mapPayloadOf } from "../frame/cached_texts.ts";
 import type { ScopeValue } from "../frame/scopes.ts";
 import { consultedImports, importedUrl } from "../frame/specifiers.ts";
 import { codesOf, type FunctionInfo, madeInfo } from "../functions/functions.ts";
-import { classLabel, functionLabel } from "../variables/wrap.ts";
+import { classLabel, functionLabel } from "../variables/labels.ts";
 
 /** Thrown if the state of the program differs from that of the journal. */
 export class Differs extends Error {

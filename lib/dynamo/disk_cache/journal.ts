@@ -26,7 +26,7 @@ import { consultedModules } from "../frame/capture.ts";
 import { isNative } from "../frame/source_text.ts";
 import { infoOf } from "../functions/functions.ts";
 import { markOfFunction } from "../functions/marks.ts";
-import { functionLabel } from "../variables/wrap.ts";
+import { functionLabel } from "../variables/labels.ts";
 import { builtinAt, isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
 import {
   cellIn,

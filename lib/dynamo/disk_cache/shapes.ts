@@ -19,7 +19,7 @@ import { modelNumber } from "../functions/knowledge.ts";
 import { type FunctionMark, markOfFunction } from "../functions/marks.ts";
 import { inherits } from "../functions/modules.ts";
 import { isNativeIterator, isWeakRef } from "../variables/native_state.ts";
-import { classLabel, isClass } from "../variables/wrap.ts";
+import { classLabel, isClass } from "../variables/labels.ts";
 import { isAsLoaded, placeOfBuiltin } from "./builtin_paths.ts";
 import { describeKey, isPrimitive, writePrimitive } from "./plain_values.ts";
 

@@ -94,7 +94,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
-import { functionLabel } from "../variables/wrap.ts";
+import { functionLabel } from "../variables/labels.ts";
 
 markFunction(nextMemory, {
   kind: "disabled",

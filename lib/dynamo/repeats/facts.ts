@@ -14,7 +14,7 @@ import {
 import type { Interpreter } from "../trace/interpreter.ts";
 import { sameMeta } from "./calls.ts";
 import { isPassed, type TensorValue } from "../variables/value.ts";
-import { classLabel } from "../variables/wrap.ts";
+import { classLabel } from "../variables/labels.ts";
 
 /** A fact about one place, and possibly others. */
 export type PlacedFact = Extract<Fact, { readonly source: Source }>;

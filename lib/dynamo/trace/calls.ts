@@ -25,7 +25,7 @@ import {
   type Value,
 } from "../variables/value.ts";
 import { Tensor } from "../../tensor/tensor.ts";
-import { functionLabel, isClass } from "../variables/wrap.ts";
+import { functionLabel, isClass } from "../variables/labels.ts";
 import { builtinPrototype, GENERATORS, refuseOpaque } from "./contents.ts";
 import { isConstructor } from "./constructors.ts";
 import { inTurn } from "./in_turn.ts";

@@ -10,7 +10,7 @@ import { noGrad } from "../../tensor/modes.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { asProgram } from "../../base/own_builtins.ts";
 import { TensorValue, type Value } from "../variables/value.ts";
-import { functionLabel } from "../variables/wrap.ts";
+import { functionLabel } from "../variables/labels.ts";
 import { allElements, newArray } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 

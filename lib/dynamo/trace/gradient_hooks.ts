@@ -2,11 +2,11 @@
  * Traces hooks of leaves in a backward pass. Invariant: hooks run in the order of the tape, with recording off, and own
  * the gradients that they have received: the leaf keeps a copy.
  */
-import { writtenBy } from "../../graph/node.ts";
+import { writtenBy } from "../../graph/updates.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { LeafHooks } from "../guards/leaf_hooks.ts";
 import { isCallable, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
-import { functionLabel } from "../variables/wrap.ts";
+import { functionLabel } from "../variables/labels.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { callOp } from "./tensor_ops.ts";
 import { fitsGradient } from "./tensor_properties.ts";

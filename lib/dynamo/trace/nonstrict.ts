@@ -18,7 +18,7 @@ import {
 import { isTensor, modes, Tensor } from "../../tensor/tensor.ts";
 import { BreakSignal } from "../break_reasons.ts";
 import { isPrimitive, primitive, TensorValue, type Value } from "../variables/value.ts";
-import { functionLabel } from "../variables/wrap.ts";
+import { functionLabel } from "../variables/labels.ts";
 import { findProperty } from "./objects.ts";
 import { allElements, newArray } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";

@@ -3,7 +3,8 @@
  * call only if a second run would have no effect, and would find what it reads as the first one did; otherwise the graph
  * ends there.
  */
-import { type Graph, type Node, writtenBy } from "../../graph/node.ts";
+import { type Graph, type Node } from "../../graph/node.ts";
+import { writtenBy } from "../../graph/updates.ts";
 import type { Fact } from "../guards/guard.ts";
 import type { TensorValue } from "../variables/value.ts";
 import { Restart } from "./restart.ts";

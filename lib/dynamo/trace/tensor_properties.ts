@@ -24,7 +24,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../variables/value.ts";
-import { classLabel } from "../variables/wrap.ts";
+import { classLabel } from "../variables/labels.ts";
 import type { Found, Key } from "./objects.ts";
 import { newArray } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";

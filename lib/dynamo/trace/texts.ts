@@ -7,7 +7,7 @@ import { hostLeafText } from "../guards/guard.ts";
 import { type HostText, partsOf, type TextPart } from "../variables/constants.ts";
 import { callIn, type HostExpression, hostText } from "../variables/host_number.ts";
 import { specializeNumber } from "../variables/numbers.ts";
-import { functionLabel } from "../variables/wrap.ts";
+import { functionLabel } from "../variables/labels.ts";
 import {
   constant,
   type ConstantValue,

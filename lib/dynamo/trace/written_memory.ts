@@ -3,7 +3,8 @@
  * of its graph as at the beginning, so that a compiled call may be one node of the tape, which takes the histories of
  * its inputs once.
  */
-import { type Node, writtenBy } from "../../graph/node.ts";
+import { type Node } from "../../graph/node.ts";
+import { writtenBy } from "../../graph/updates.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import type { Source } from "../source.ts";

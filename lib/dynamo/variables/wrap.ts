@@ -35,6 +35,7 @@ import {
   sourceText,
 } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
+import { classLabel, functionLabel, isClass } from "./labels.ts";
 import { hostText } from "./host_number.ts";
 import { bytesOf, exoticOf } from "./native_state.ts";
 import {
@@ -524,26 +525,6 @@ function isFoundOnPrototype(source: Source): boolean {
 /** Returns whether an object inherits from one that differs in each call: a guard checks how that was created. */
 export function inheritsAnew({ prototype }: ObjectValue): boolean {
   return prototype?.source?.kind === "prototype";
-}
-
-/** Returns whether a function is a class. */
-export function isClass(fn: object): boolean {
-  return /^class\b/.test(Function.prototype.toString.call(fn));
-}
-
-/** A printable name of the class with this prototype. */
-export function classLabel(prototype: object | null): string {
-  if (prototype === null) return "null";
-  if (types.isProxy(prototype)) return "Proxy";
-  const found = Reflect.getOwnPropertyDescriptor(prototype, "constructor");
-  const constructor: unknown = found?.value;
-  return typeof constructor === "function" ? functionLabel(constructor) : "Object";
-}
-
-/** A printable name of a function. */
-export function functionLabel(fn: object): string {
-  const name: unknown = Reflect.getOwnPropertyDescriptor(fn, "name")?.value;
-  return typeof name === "string" && name !== "" ? name : "<anonymous>";
 }
 
 /** Returns whether a prototype is a tensor or inherits from one, which is not a value of the trace. */

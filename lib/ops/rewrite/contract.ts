@@ -8,7 +8,8 @@
 import { isComplex } from "../../base/dtype.ts";
 import { InternalError, invariant } from "../../base/errors.ts";
 import { elementCount, type TensorMeta } from "../../graph/meta.ts";
-import { type Argument, type Graph, isList, isUpdate, Node, type NodeValue } from "../../graph/node.ts";
+import { type Argument, type Graph, isList, Node, type NodeValue } from "../../graph/node.ts";
+import { isUpdate } from "../../graph/updates.ts";
 import { hintOf, provablyEqual } from "../../sym/decide.ts";
 import type { OpApi } from "../generated.ts";
 import { builtBy } from "../graph_api.ts";

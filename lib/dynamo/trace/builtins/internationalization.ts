@@ -8,7 +8,7 @@ import { timeZoneSetting } from "../../../base/locale.ts";
 import { breakGraph, callBuiltin } from "../../break_reasons.ts";
 import { specializeNumber } from "../../variables/numbers.ts";
 import { isCallable, ObjectValue, UNDEFINED, type Value } from "../../variables/value.ts";
-import { functionLabel } from "../../variables/wrap.ts";
+import { functionLabel } from "../../variables/labels.ts";
 import type { BuiltinModel, CallResult, Interpreter } from "../interpreter.ts";
 import { allElements, builtinPrototype, newArray, newObject } from "../contents.ts";
 import { isListNext, iteratorClass, iteratorResult, listIterator, nextOfList } from "../iteration.ts";

@@ -9,7 +9,7 @@ import { BUILTIN_OBJECTS, loadedBuiltin } from "../../functions/builtin_objects.
 import type { PrivateAccess } from "../../frame/info.ts";
 import { refuseToCache } from "../../disk_cache/noted_reads.ts";
 import { constant, primitive, UNDEFINED, type Value } from "../../variables/value.ts";
-import { functionLabel } from "../../variables/wrap.ts";
+import { functionLabel } from "../../variables/labels.ts";
 import type { BuiltinModel, Interpreter } from "../interpreter.ts";
 import { memberSource } from "../private_members.ts";
 import { knownElements, typedOf } from "../typed_elements.ts";

@@ -6,7 +6,7 @@ import { breakGraph } from "../../break_reasons.ts";
 import { isReplaced } from "../../../base/own_builtins.ts";
 import type { ConstructorModel } from "../calls.ts";
 import type { BuiltinModel } from "../interpreter.ts";
-import { functionLabel } from "../../variables/wrap.ts";
+import { functionLabel } from "../../variables/labels.ts";
 
 /** Registers and looks up models. */
 export class ModelTable {

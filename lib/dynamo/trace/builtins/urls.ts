@@ -11,7 +11,7 @@ import {
   UNDEFINED,
   type Value,
 } from "../../variables/value.ts";
-import { functionLabel } from "../../variables/wrap.ts";
+import { functionLabel } from "../../variables/labels.ts";
 import type { ConstructorModel } from "../calls.ts";
 import type { BuiltinModel, Interpreter } from "../interpreter.ts";
 import { listIterator, OF_PARAMETERS } from "../iteration.ts";
