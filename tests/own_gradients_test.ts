@@ -1,9 +1,20 @@
 /**
  * Gradients of compiled steps return their memory when the next ones take their place, unless the program holds them
- * in any way.
+ * in any way. What code of the program sees or makes during a backward pass keeps its elements.
  */
 import { assertEquals } from "@std/assert";
-import { compile, compiler, isTensor, nn, optim, overrides, randn, type Tensor, tensor } from "../mod.ts";
+import {
+  autograd,
+  compile,
+  compiler,
+  isTensor,
+  nn,
+  optim,
+  overrides,
+  randn,
+  type Tensor,
+  tensor,
+} from "../mod.ts";
 import type { GraphBackend } from "../lib/graph/backend.ts";
 import { lookupBackend } from "../lib/graph/backends.ts";
 import type { GraphCompiler } from "../lib/graph/interpose.ts";
@@ -279,6 +290,39 @@ Deno.test("gradients that a mode has seen keep their elements when others are ad
   }
   new Notes().run(() => loss(s).backward());
   loss(s).backward();
+  seen.check();
+});
+
+Deno.test("tensors that hooks of saved tensors make and keep have their elements", () => {
+  const seen = new Seen(), s = made(), unpacked = new Map<object, Tensor>();
+  const total = autograd.graph.savedTensorsHooks(
+    (saved) => ({ saved: saved.clone() }),
+    (packed) =>
+      unpacked.getOrInsertComputed(packed, () => {
+        const doubled = packed.saved.mul(2), found = doubled.div(2);
+        seen.note([doubled, found]);
+        return found;
+      }),
+    () => loss(s),
+  );
+  for (let k = 0; k < 2; k++) total.backward(undefined, { retainGraph: true });
+  seen.check();
+  const [a] = s.leaves, twice = a?.grad?.tolist();
+  clear(s);
+  for (let k = 0; k < 2; k++) loss(s).backward();
+  assertEquals(twice, a?.grad?.tolist());
+});
+
+Deno.test("tensors that a mode makes of results have their elements", () => {
+  const seen = new Seen(), s = made();
+  class Sums extends overrides.TensorDispatchMode {
+    override dispatch(call: overrides.OpCall): overrides.OpResult {
+      const result = call.run();
+      if (isTensor(result)) seen.note(result.detach().add(1).sum());
+      return result;
+    }
+  }
+  new Sums().run(() => loss(s).backward());
   seen.check();
 });
 

@@ -8,7 +8,9 @@ import { refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { scoped } from "../base/scoped.ts";
 import { aliasOf, ops } from "../tensor/eager.ts";
+import { keepMemory } from "../tensor/kept_memory.ts";
 import { noGrad } from "../tensor/modes.ts";
+import { unwatched } from "../tensor/storage.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
 /** Stores a tensor in another form, and restores it. */
@@ -37,6 +39,15 @@ export function savedTensorsHooks<P, R>(
   if (arguments.length > 3) refuseSurplus("savedTensorsHooks", 3, arguments);
   if (inForce.refusal !== null) throw new DynError(inForce.refusal);
   const hooks: SavedTensorHooks<P> = { pack, unpack };
+  // Hooks may keep what they make, which is no temporary of the op or the pass that they are called in
+  return withHooks({
+    pack: (tensor) => unwatched(() => hooks.pack(tensor)),
+    unpack: (packed) => keepMemory(unwatched(() => hooks.unpack(packed))),
+  }, body);
+}
+
+/** Runs `body` with hooks that keep nothing of what they unpack. */
+function withHooks<P, R>(hooks: SavedTensorHooks<P>, body: () => R): R {
   const former = inForce.hooks;
   inForce.hooks = {
     pack: (tensor) => hooks.pack(tensor),
@@ -57,11 +68,11 @@ export function disableSavedTensorsHooks<R>(message: string, body: () => R): R {
 /** Saves tensors in `body` on the CPU, like `torch.autograd.graph.save_on_cpu`. */
 export function saveOnCpu<R>(body: () => R): R {
   if (arguments.length > 1) refuseSurplus("saveOnCpu", 1, arguments);
-  return savedTensorsHooks(
-    (tensor) => ({ device: tensor.device, kept: noGrad(() => ops.clone(tensor.cpu())) }),
-    ({ device, kept }) => noGrad(() => kept.device === device ? kept : kept.to(device)),
-    body,
-  );
+  if (inForce.refusal !== null) throw new DynError(inForce.refusal);
+  return withHooks({
+    pack: (tensor) => ({ device: tensor.device, kept: noGrad(() => ops.clone(tensor.cpu())) }),
+    unpack: ({ device, kept }) => noGrad(() => kept.device === device ? kept : kept.to(device)),
+  }, body);
 }
 
 /** A tensor packed by hooks. */

@@ -9,6 +9,7 @@ import { parseCall } from "../ops/call.ts";
 import { graphNameOf } from "../ops/graph_builder.ts";
 import { keepMemory } from "./kept_memory.ts";
 import type { ResolvedCall } from "./modes.ts";
+import { unwatched } from "./storage.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
 
 /** The result of an op: a tensor, or several. */
@@ -62,7 +63,7 @@ export class OpCall {
    * @internal
    */
   answeredBy(handler: (call: OpCall) => unknown): OpResult {
-    const result = asProgram(() => handler(this)), { definition, args } = this.#call;
+    const result = unwatched(() => asProgram(() => handler(this))), { definition, args } = this.#call;
     keepMemory(result);
     if (isTensor(result)) return result;
     if (Array.isArray(result) && result.every(isTensor)) return nameResults(definition, result, args);
