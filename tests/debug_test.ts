@@ -245,7 +245,7 @@ async function checkReport(folder: string, { compiles }: TracedProcess): Promise
   }
 }
 
-Deno.test("a trace reports every compilation, break, recompilation and text, and its report shows everything", () =>
+Deno.test("a trace reports every compilation, break, recompilation and text", () =>
   withFolder(async (folder) => {
     const found = await traced(folder);
     checkRecords(found);
