@@ -192,6 +192,32 @@ const CASES: Readonly<Record<string, Case>> = {
     (x, n) => Number.isInteger(n) && Number.isFinite(n / 2) && !isNaN(n) ? x.mul(n) : x,
     sequences,
   ),
+  "diagonals by changing offsets": counted(
+    (
+      x,
+      n,
+    ) => [
+      x.diagonal(n - 10, 1, 2),
+      x.diagonal(9 - n, 1, 2),
+      x.select(0, 0).diagEmbed(n),
+      x.select(0, 0).diagEmbed(-n),
+    ],
+    sequences(8),
+    [7, 8, 9, 7],
+  ),
+  "ranks that follow from sizes": growing((x, n) => x.kthvalue(Math.ceil(n * 0.7), 2).values, sequences),
+  "parts at changing places": counted((x, n) => x.tensorSplit([n, n + 2], 2), sequences(17), [3, 5, 8, 10]),
+  "equal parts of changing sizes": growing((x) => x.tensorSplit(2, 2), sequences, 3),
+  "windows of changing lengths and steps": counted((x, n) => x.unfold(2, n, n >> 1).mean(3), sequences(31), [
+    6,
+    8,
+    9,
+    13,
+  ]),
+  "as many classes as elements": growing(
+    (x, n) => F.oneHot(arange(n).remainder(5), n).mul(x.sum()),
+    sequences,
+  ),
   "triangles from changing diagonals": counted((x, n) => x.triu(n).tril(n + 1), sequences(8), [2, 3, 5, 7]),
 };
 

@@ -234,8 +234,8 @@ export interface OpApi<T extends TensorLike> {
   diagonal(self: T, ...rest: Rest<named.DiagonalOptions, ["offset", "dim1", "dim2"]>): T;
   alias(self: T): T;
   detach(self: T): T;
-  unfold(self: T, dimension: number, size: number, step: number): T;
-  unfold(self: T, named: { readonly dimension: number; readonly size: number; readonly step: number }): T;
+  unfold(self: T, dimension: number, size: Dim, step: Dim): T;
+  unfold(self: T, named: { readonly dimension: number; readonly size: Dim; readonly step: Dim }): T;
   asStrided(
     self: T,
     size: readonly Dim[],
@@ -264,8 +264,8 @@ export interface OpApi<T extends TensorLike> {
   permuteCopy(self: T, ...dims: number[]): T;
   squeezeCopy(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
   squeezeCopy(self: T, ...dim: (number | named.DimOptions)[]): T;
-  unfoldCopy(self: T, dimension: number, size: number, step: number): T;
-  unfoldCopy(self: T, named: { readonly dimension: number; readonly size: number; readonly step: number }): T;
+  unfoldCopy(self: T, dimension: number, size: Dim, step: Dim): T;
+  unfoldCopy(self: T, named: { readonly dimension: number; readonly size: Dim; readonly step: Dim }): T;
   unsqueezeCopy(self: T, dim: number): T;
   unsqueezeCopy(self: T, named: { readonly dim: number }): T;
   viewCopy(self: T, size: readonly Dim[]): T;
@@ -301,7 +301,7 @@ export interface OpApi<T extends TensorLike> {
   sliceScatter(self: T, src: T, ...rest: Rest<named.SliceOptions, ["dim", "start", "end", "step"]>): T;
   diagonalScatter(self: T, src: T, ...rest: Rest<named.DiagonalOptions, ["offset", "dim1", "dim2"]>): T;
   diagEmbed(self: T, ...rest: Rest<named.DiagEmbedOptions, ["offset", "dim1", "dim2"]>): T;
-  unfoldBackward(grad: T, inputSizes: readonly Dim[], dim: number, size: number, step: number): T;
+  unfoldBackward(grad: T, inputSizes: readonly Dim[], dim: number, size: Dim, step: Dim): T;
   asStridedBackward(
     grad: T,
     inputSizes: readonly Dim[],
@@ -372,12 +372,12 @@ export interface OpApi<T extends TensorLike> {
   chunk(self: T, named: { readonly chunks: number } & named.SplitWithSizesCopyOptions): T[];
   tensorSplit(
     self: T,
-    indicesOrSections: IntOrInts,
+    indicesOrSections: Dim | readonly Dim[],
     ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>
   ): T[];
   tensorSplit(
     self: T,
-    named: { readonly indicesOrSections: IntOrInts } & named.SplitWithSizesCopyOptions,
+    named: { readonly indicesOrSections: Dim | readonly Dim[] } & named.SplitWithSizesCopyOptions,
   ): T[];
   hsplit(self: T, indicesOrSections: IntOrInts): T[];
   hsplit(self: T, named: { readonly indicesOrSections: IntOrInts }): T[];
@@ -660,10 +660,10 @@ export interface OpApi<T extends TensorLike> {
   topk(self: T, named: { readonly k: Dim } & named.TopkOptions): Results<T, ["values", "indices"]>;
   kthvalue(
     self: T,
-    k: number,
+    k: Dim,
     ...rest: Rest<named.KthvalueOptions, ["dim", "keepdim"]>
   ): Results<T, ["values", "indices"]>;
-  kthvalue(self: T, named: { readonly k: number } & named.KthvalueOptions): Results<T, ["values", "indices"]>;
+  kthvalue(self: T, named: { readonly k: Dim } & named.KthvalueOptions): Results<T, ["values", "indices"]>;
   medianOfAll(self: T, numbersOnly: boolean): T;
   median(
     self: T,
@@ -1137,7 +1137,7 @@ export interface OpApi<T extends TensorLike> {
     ...rest: Rest<named.EmbeddingBackwardOptions, ["paddingIdx"]>
   ): T;
   oneHot(self: T, ...rest: Rest<named.OneHotOptions, ["numClasses"]>): T;
-  oneHotClasses(self: T, numClasses: number): T;
+  oneHotClasses(self: T, numClasses: Dim): T;
   oneHotOfAll(self: T): T;
   embeddingBag(
     input: T,

@@ -223,7 +223,7 @@ export interface SliceOptions {
 /** Arguments of diagonal and 2 further ops by name. */
 export interface DiagonalOptions {
   /** As PyTorch's `offset`; default 0. */
-  readonly offset?: number | undefined;
+  readonly offset?: Dim | undefined;
   /** As PyTorch's `dim1`; default 0. */
   readonly dim1?: number | undefined;
   /** As PyTorch's `dim2`; default 1. */
@@ -245,7 +245,7 @@ export interface SplitWithSizesCopyOptions {
 /** Arguments of diagEmbed and 1 further op by name. */
 export interface DiagEmbedOptions {
   /** As PyTorch's `offset`; default 0. */
-  readonly offset?: number | undefined;
+  readonly offset?: Dim | undefined;
   /** As PyTorch's `dim1`; default -2. */
   readonly dim1?: number | undefined;
   /** As PyTorch's `dim2`; default -1. */
@@ -865,7 +865,7 @@ export interface EmbeddingBackwardOptions {
 /** Arguments of oneHot by name. */
 export interface OneHotOptions {
   /** As PyTorch's `num_classes`; default -1. */
-  readonly numClasses?: number | undefined;
+  readonly numClasses?: Dim | undefined;
 }
 
 /** Arguments of embeddingBag by name. */
@@ -919,7 +919,7 @@ export interface MeshgridOptions {
 /** Arguments of diagflat by name. */
 export interface DiagflatOptions {
   /** As PyTorch's `offset`; default 0. */
-  readonly offset?: number | undefined;
+  readonly offset?: Dim | undefined;
 }
 
 /** Arguments of triuIndices and 1 further op by name. */

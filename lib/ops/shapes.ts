@@ -209,7 +209,7 @@ export function sliceRange(size: Dim, start: Dim | null, end: Dim | null): { sta
 }
 
 /** Returns the number of elements of a slice. */
-export function sliceLength(range: { start: Dim; end: Dim }, step: number): Dim {
+export function sliceLength(range: { start: Dim; end: Dim }, step: Dim): Dim {
   return ceilDiv(sub(range.end, range.start), step);
 }
 

@@ -588,7 +588,7 @@ export const slice: (
 /** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
 export const diagonal: (
   self: Tensor,
-  offset?: number | DiagonalOptions,
+  offset?: Dim | DiagonalOptions,
   dim1?: number | DiagonalOptions,
   dim2?: number | DiagonalOptions,
   options?: DiagonalOptions,
@@ -628,7 +628,7 @@ export const asStridedCopy: {
 /** As diagonal, copied. */
 export const diagonalCopy: (
   self: Tensor,
-  offset?: number | DiagonalOptions,
+  offset?: Dim | DiagonalOptions,
   dim1?: number | DiagonalOptions,
   dim2?: number | DiagonalOptions,
   options?: DiagonalOptions,
@@ -650,8 +650,8 @@ export const squeezeCopy: {
 } = ops.squeezeCopy;
 /** As unfold, copied. */
 export const unfoldCopy: {
-  (self: Tensor, dimension: number, size: number, step: number): Tensor;
-  (self: Tensor, named: { readonly dimension: number; readonly size: number; readonly step: number }): Tensor;
+  (self: Tensor, dimension: number, size: Dim, step: Dim): Tensor;
+  (self: Tensor, named: { readonly dimension: number; readonly size: Dim; readonly step: Dim }): Tensor;
 } = ops.unfoldCopy;
 /** As unsqueeze, copied. */
 export const unsqueezeCopy: {
@@ -730,7 +730,7 @@ export const sliceScatter: (
 export const diagonalScatter: (
   self: Tensor,
   src: Tensor,
-  offset?: number | DiagonalOptions,
+  offset?: Dim | DiagonalOptions,
   dim1?: number | DiagonalOptions,
   dim2?: number | DiagonalOptions,
   options?: DiagonalOptions,
@@ -738,7 +738,7 @@ export const diagonalScatter: (
 /** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
 export const diagEmbed: (
   self: Tensor,
-  offset?: number | DiagEmbedOptions,
+  offset?: Dim | DiagEmbedOptions,
   dim1?: number | DiagEmbedOptions,
   dim2?: number | DiagEmbedOptions,
   options?: DiagEmbedOptions,
@@ -844,11 +844,14 @@ export const chunk: {
 export const tensorSplit: {
   (
     self: Tensor,
-    indicesOrSections: IntOrInts,
+    indicesOrSections: Dim | readonly Dim[],
     dim?: number | SplitWithSizesCopyOptions,
     options?: SplitWithSizesCopyOptions,
   ): Tensor[];
-  (self: Tensor, named: { readonly indicesOrSections: IntOrInts } & SplitWithSizesCopyOptions): Tensor[];
+  (
+    self: Tensor,
+    named: { readonly indicesOrSections: Dim | readonly Dim[] } & SplitWithSizesCopyOptions,
+  ): Tensor[];
 } = ops.tensorSplit;
 /** Parts along a dimension, as `torch.hsplit`. */
 export const hsplit: {
@@ -1289,12 +1292,12 @@ export const topk: {
 export const kthvalue: {
   (
     self: Tensor,
-    k: number,
+    k: Dim,
     dim?: number | KthvalueOptions,
     keepdim?: boolean | KthvalueOptions,
     options?: KthvalueOptions,
   ): Results<Tensor, ["values", "indices"]>;
-  (self: Tensor, named: { readonly k: number } & KthvalueOptions): Results<Tensor, ["values", "indices"]>;
+  (self: Tensor, named: { readonly k: Dim } & KthvalueOptions): Results<Tensor, ["values", "indices"]>;
 } = ops.kthvalue;
 /** The lower middle element, NaN if there is one; with `dim` also its index. As `torch.median`. */
 export const median: {
@@ -1801,11 +1804,8 @@ export const broadcastTensors: {
 /** All elements in one dimension, as `torch.ravel`. */
 export const ravel: (self: Tensor) => Tensor = ops.ravel;
 /** The flattened tensor on a diagonal, as `torch.diagflat`. */
-export const diagflat: (
-  self: Tensor,
-  offset?: number | DiagflatOptions,
-  options?: DiagflatOptions,
-) => Tensor = ops.diagflat;
+export const diagflat: (self: Tensor, offset?: Dim | DiagflatOptions, options?: DiagflatOptions) => Tensor =
+  ops.diagflat;
 /** Rows and columns of the upper triangle of a matrix. */
 export const triuIndices: (
   row: number,

@@ -429,7 +429,7 @@ export const embedding: (
  * 1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`.
  * Without numClasses the size depends on elements.
  */
-export const oneHot: (self: Tensor, numClasses?: number | OneHotOptions, options?: OneHotOptions) => Tensor =
+export const oneHot: (self: Tensor, numClasses?: Dim | OneHotOptions, options?: OneHotOptions) => Tensor =
   ops.oneHot;
 /**
  * Sums, means or maxima of the rows of `weight` at bags of integers, as `nn.functional.embedding_bag`: rows

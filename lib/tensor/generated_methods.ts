@@ -721,7 +721,7 @@ export interface TensorMethods<T> {
   ): T;
   /** The diagonal of two dimensions as a new last dimension, as `torch.diagonal`. */
   diagonal(
-    offset?: number | DiagonalOptions,
+    offset?: Dim | DiagonalOptions,
     dim1?: number | DiagonalOptions,
     dim2?: number | DiagonalOptions,
     options?: DiagonalOptions,
@@ -732,12 +732,12 @@ export interface TensorMethods<T> {
    * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
    * As `Tensor.unfold`.
    */
-  unfold(dimension: number, size: number, step: number): T;
+  unfold(dimension: number, size: Dim, step: Dim): T;
   /**
    * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
    * As `Tensor.unfold`.
    */
-  unfold(named: { readonly dimension: number; readonly size: number; readonly step: number }): T;
+  unfold(named: { readonly dimension: number; readonly size: Dim; readonly step: Dim }): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
   asStrided(
     size: readonly Dim[],
@@ -772,14 +772,14 @@ export interface TensorMethods<T> {
   /** self with the elements of diagonal(offset, dim1, dim2) replaced by `src`, as `torch.diagonal_scatter`. */
   diagonalScatter(
     src: T,
-    offset?: number | DiagonalOptions,
+    offset?: Dim | DiagonalOptions,
     dim1?: number | DiagonalOptions,
     dim2?: number | DiagonalOptions,
     options?: DiagonalOptions,
   ): T;
   /** The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`. */
   diagEmbed(
-    offset?: number | DiagEmbedOptions,
+    offset?: Dim | DiagEmbedOptions,
     dim1?: number | DiagEmbedOptions,
     dim2?: number | DiagEmbedOptions,
     options?: DiagEmbedOptions,
@@ -877,12 +877,12 @@ export interface TensorMethods<T> {
   chunk(named: { readonly chunks: number } & SplitWithSizesCopyOptions): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
   tensorSplit(
-    indicesOrSections: IntOrInts,
+    indicesOrSections: Dim | readonly Dim[],
     dim?: number | SplitWithSizesCopyOptions,
     options?: SplitWithSizesCopyOptions,
   ): T[];
   /** Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`. */
-  tensorSplit(named: { readonly indicesOrSections: IntOrInts } & SplitWithSizesCopyOptions): T[];
+  tensorSplit(named: { readonly indicesOrSections: Dim | readonly Dim[] } & SplitWithSizesCopyOptions): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
   hsplit(indicesOrSections: IntOrInts): T[];
   /** Parts along a dimension, as `torch.hsplit`. */
@@ -1350,13 +1350,13 @@ export interface TensorMethods<T> {
   topk(named: { readonly k: Dim } & TopkOptions): Results<T, ["values", "indices"]>;
   /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
   kthvalue(
-    k: number,
+    k: Dim,
     dim?: number | KthvalueOptions,
     keepdim?: boolean | KthvalueOptions,
     options?: KthvalueOptions,
   ): Results<T, ["values", "indices"]>;
   /** The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`. */
-  kthvalue(named: { readonly k: number } & KthvalueOptions): Results<T, ["values", "indices"]>;
+  kthvalue(named: { readonly k: Dim } & KthvalueOptions): Results<T, ["values", "indices"]>;
   /** The lower middle element, NaN if there is one; with `dim` also its index. As `torch.median`. */
   median(
     dim: number,
@@ -1584,7 +1584,7 @@ export interface TensorMethods<T> {
   /** All elements in one dimension, as `torch.ravel`. */
   ravel(): T;
   /** The flattened tensor on a diagonal, as `torch.diagflat`. */
-  diagflat(offset?: number | DiagflatOptions, options?: DiagflatOptions): T;
+  diagflat(offset?: Dim | DiagflatOptions, options?: DiagflatOptions): T;
   /**
    * Differences of neighbours along a dimension, n times, with elements added before and after, as
    * `torch.diff`.

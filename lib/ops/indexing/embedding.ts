@@ -2,7 +2,6 @@
  * Embeddings: rows of a table looked up by integers. Invariant: the gradient of a row sums over all reads of it; the
  * padding index has none.
  */
-import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { type DType, isInteger } from "../../base/dtype.ts";
 import type { Dim } from "../../sym/expr.ts";
@@ -13,7 +12,7 @@ import { nullable, optional, required } from "../params.ts";
 import { castTo } from "../promotion.ts";
 import { checkIndex, indexRange, indirectIndex } from "./indexing.ts";
 import { elements, t } from "../pointwise.ts";
-import { knownSize, shapeText } from "../shapes.ts";
+import { checkSizeAtLeast, knownSize, shapeText } from "../shapes.ts";
 
 const INDICES = { tensor: [2, 3], dtype: "int64", range: [0, 4] } as const;
 
@@ -192,12 +191,12 @@ const oneHot = composeOp({
   doc:
     "1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`. Without " +
     "numClasses the size depends on elements.",
-  params: { self: required("tensor"), numClasses: optional("int", -1) },
+  params: { self: required("tensor"), numClasses: optional("size", -1) },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
   dataDependent: ({ numClasses }) => numClasses === -1,
   infer({ self, numClasses }) {
     checkIndex("oneHot", self);
-    checkAtLeast("numClasses of oneHot", numClasses, 1);
+    checkSizeAtLeast("numClasses of oneHot", numClasses, 1);
     return contiguousMeta([...self.shape, numClasses], "int64", self.device);
   },
   ranges: ({ self, numClasses }) =>
@@ -217,7 +216,7 @@ const oneHot = composeOp({
 const oneHotClasses = lowerOp({
   name: "oneHotClasses",
   doc: "oneHot of a known number of classes.",
-  params: { self: required("tensor"), numClasses: required("int") },
+  params: { self: required("tensor"), numClasses: required("size") },
   exposure: INTERNAL,
   infer: ({ self, numClasses }) => contiguousMeta([...self.shape, numClasses], "int64", self.device),
   ranges: ({ self, numClasses }) => [{ values: self, low: 0, high: numClasses, what: "class" }],

@@ -94,7 +94,7 @@ const linalgDiagonal = composeWideOp({
   doc: "The diagonals of matrices, or of two other dimensions, as `torch.linalg.diagonal`.",
   params: {
     A: required("tensor"),
-    offset: optional("int", 0, { keyword: true }),
+    offset: optional("size", 0, { keyword: true }),
     dim1: optional("int", -2, { keyword: true }),
     dim2: optional("int", -1, { keyword: true }),
   },

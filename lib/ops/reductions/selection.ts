@@ -179,19 +179,19 @@ const kthvalue = composeOp({
   doc: "The k-th smallest element (k from 1) along a dimension and its index, as `torch.kthvalue`.",
   params: {
     self: required("tensor"),
-    k: required("int"),
+    k: required("size"),
     dim: optional("int", -1),
     keepdim: optional("bool", false),
   },
   results: ["values", "indices"],
   infer({ self, k, dim, keepdim }) {
     const at = normalizeDim(dim, self.shape.length), size = self.shape[at] ?? 1;
-    if (k < 1 || !isAtMost(k, size)) {
-      throw new DynError(`Expected k in [1, ${sizeText(size)}] but found ${k}`);
+    if (isLess(k, 1) || !isAtMost(k, size)) {
+      throw new DynError(`Expected k in [1, ${sizeText(size)}] but found ${sizeText(k)}`);
     }
     return valuesAndIndices(self, self.shape.length === 0 ? [] : reducedShape(self.shape, [at], keepdim));
   },
-  compose: (o, { self, k, dim, keepdim }) => atPosition(o, self, { dim, position: k - 1, keepdim }),
+  compose: (o, { self, k, dim, keepdim }) => atPosition(o, self, { dim, position: sub(k, 1), keepdim }),
   samples: [{ args: [t(3, 4), 2] }],
   errors: [{ args: [t(3), 0], message: "Expected k in [1, 3]" }],
 });

@@ -23,6 +23,7 @@ import {
   shapeText,
   withSize,
 } from "../shapes.ts";
+import { distanceOf } from "./views.ts";
 
 const LIST = { method: false } as const;
 
@@ -228,9 +229,9 @@ const ravel = composeOp({
 const diagflat = composeOp({
   name: "diagflat",
   doc: "The flattened tensor on a diagonal, as `torch.diagflat`.",
-  params: { self: required("tensor"), offset: optional("int", 0) },
+  params: { self: required("tensor"), offset: optional("size", 0) },
   infer({ self, offset }) {
-    const side = add(product(self.shape), Math.abs(offset));
+    const side = add(product(self.shape), distanceOf(offset));
     return reshapedMeta(self, [side, side]);
   },
   compose: (o, { self, offset }) => o.diagEmbed(o.reshape(self, [product(self.shape)]), offset),

@@ -4,7 +4,7 @@
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
-import { add, ceilDiv, type Dim, max, mul, sub } from "../../sym/expr.ts";
+import { add, ceilDiv, type Dim, floorDiv, max, mod, mul, sub } from "../../sym/expr.ts";
 import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, type TensorLike } from "../definition.ts";
@@ -367,19 +367,20 @@ const chunk = composeOp({
 });
 
 /** Cuts at indices, or into a number of parts whose lengths differ by at most one. */
-function tensorCuts(at: number | readonly number[]): (size: Dim) => Cuts {
+function tensorCuts(at: Dim | readonly Dim[]): (size: Dim) => Cuts {
   return (size) => {
-    if (typeof at !== "number") {
-      const clamp = (i: number) => sliceRange(size, i, null).start;
+    if (isList(at)) {
+      const clamp = (i: Dim) => sliceRange(size, i, null).start;
       const points: Dim[] = [0, ...at.map(clamp), size];
       return points.slice(1).map((end, i) => {
         const range = sliceRange(size, points[i] ?? 0, end);
         return [range.start, range.end] as const;
       });
     }
-    checkAtLeast("the number of sections", at, 1);
-    const length = knownSize(size), small = Math.floor(length / at);
-    return bySizes(Array.from({ length: at }, (_, i) => i < length % at ? small + 1 : small));
+    const count = knownSize(at);
+    checkAtLeast("the number of sections", count, 1);
+    const small = floorDiv(size, count), rest = mod(size, count);
+    return bySizes(Array.from({ length: count }, (_, i) => isLess(i, rest) ? add(small, 1) : small));
   };
 }
 
@@ -387,7 +388,7 @@ const tensorSplit = composeOp({
   name: "tensorSplit",
   doc:
     "Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`.",
-  params: { self: required("tensor"), indicesOrSections: required("intOrInts"), dim: optional("int", 0) },
+  params: { self: required("tensor"), indicesOrSections: required("sizeOrSizes"), dim: optional("int", 0) },
   resultList: true,
   infer: ({ self, indicesOrSections, dim }) => partMetas(self, dim, tensorCuts(indicesOrSections)),
   compose: (o, { self, indicesOrSections, dim }) =>

@@ -22,7 +22,7 @@ import {
   unravel,
   withSize,
 } from "../shapes.ts";
-import { diagonalOf, readAt } from "./views.ts";
+import { diagonalOf, distanceOf, readAt } from "./views.ts";
 
 /** lo ≤ index < hi as a condition. */
 export function within<V>(o: Body<V>, index: Dim, lo: Dim, hi: Dim): V {
@@ -143,7 +143,7 @@ const diagonalScatter = lowerOp({
   params: {
     self: required("tensor"),
     src: required("tensor"),
-    offset: optional("int", 0),
+    offset: optional("size", 0),
     dim1: optional("int", 0),
     dim2: optional("int", 1),
   },
@@ -183,7 +183,7 @@ const diagEmbed = composeOp({
   doc: "The last dimension spread over a diagonal of two new ones, as `torch.diag_embed`.",
   params: {
     self: required("tensor"),
-    offset: optional("int", 0),
+    offset: optional("size", 0),
     dim1: optional("int", -2),
     dim2: optional("int", -1),
   },
@@ -201,11 +201,11 @@ const diagEmbed = composeOp({
   samples: [{ args: [t(3)] }, { args: [t(2, 3), 1, 0, 2] }],
 });
 
-function embeddedShape(shape: readonly Dim[], at: { offset: number; dim1: number; dim2: number }): Dim[] {
+function embeddedShape(shape: readonly Dim[], at: { offset: Dim; dim1: number; dim2: number }): Dim[] {
   const rank = shape.length + 1;
   const first = normalizeDim(at.dim1, rank), second = normalizeDim(at.dim2, rank);
   if (first === second) throw new DynError(`Expected two different dims but found ${first} twice`);
-  const side = add(shape.at(-1) ?? 1, Math.abs(at.offset));
+  const side = add(shape.at(-1) ?? 1, distanceOf(at.offset));
   const rest = shape.slice(0, -1);
   let next = 0;
   return Array.from({ length: rank }, (_, d) => d === first || d === second ? side : rest[next++] ?? 1);
@@ -236,8 +236,8 @@ const unfoldBackward = lowerOp({
     grad: required("tensor"),
     inputSizes: required("sizes"),
     dim: required("int"),
-    size: required("int"),
-    step: required("int"),
+    size: required("size"),
+    step: required("size"),
   },
   exposure: { method: false, free: false },
   infer: ({ grad, inputSizes }) => contiguousMeta(inputSizes, grad.dtype, grad.device),

@@ -2,24 +2,26 @@
  * Views that address their input by explicit strides: windows and arbitrary strides, as metadata of the alias and as
  * index arithmetic. Invariant: gradients add up where elements are visible more than once.
  */
-import { checkAtLeast, checkPositive } from "../../base/checked_numbers.ts";
+import { checkPositive } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mul, sub } from "../../sym/expr.ts";
 import { contiguousStrides, isNonOverlapping, SHARED_ELEMENTS } from "../../graph/meta.ts";
-import { isLess, specialize } from "../../sym/decide.ts";
+import { isLess, sizeText, specialize } from "../../sym/decide.ts";
 import { viewOp } from "../definition.ts";
 import { required } from "../params.ts";
 import { t } from "../pointwise.ts";
-import { normalizeDim, sliceLength, unravel, withSize } from "../shapes.ts";
+import { checkSizeAtLeast, normalizeDim, sliceLength, unravel, withSize } from "../shapes.ts";
 import { addressed, checkAddressing } from "./addressing.ts";
 import { STRIDED } from "./scatter_views.ts";
 import { readAt } from "./views.ts";
 
 /** The count of windows of an unfolding. */
-function windows(size: Dim, length: number, step: number): Dim {
-  checkPositive("step of unfold", step);
-  if (length < 0 || isLess(size, length)) {
-    throw new DynError(`Expected a window of at most ${size} elements but found ${length}`);
+function windows(size: Dim, length: Dim, step: Dim): Dim {
+  if (isLess(step, 1)) checkPositive("step of unfold", specialize(step));
+  if (isLess(length, 0) || isLess(size, length)) {
+    throw new DynError(
+      `Expected a window of at most ${sizeText(size)} elements but found ${sizeText(length)}`,
+    );
   }
   return sliceLength({ start: 0, end: add(sub(size, length), 1) }, step);
 }
@@ -32,15 +34,17 @@ const unfold = viewOp({
   params: {
     self: required("tensor"),
     dimension: required("int"),
-    size: required("int"),
-    step: required("int"),
+    size: required("size"),
+    step: required("size"),
   },
   infer({ self, dimension, size, step }) {
     const at = normalizeDim(dimension, self.shape.length);
     const stride = self.strides[at] ?? 1;
-    checkAtLeast("size of unfold", size, 0);
+    checkSizeAtLeast("size of unfold", size, 0);
     if (self.shape.length === 0) {
-      if (size > 1) throw new DynError(`Expected a window of at most 1 element but found ${size}`);
+      if (isLess(1, size)) {
+        throw new DynError(`Expected a window of at most 1 element but found ${sizeText(size)}`);
+      }
       return { ...self, shape: [size], strides: [1] };
     }
     return {
@@ -58,7 +62,7 @@ const unfold = viewOp({
   },
   writeBack(o, { self, dimension, size, step }, { value }) {
     const at = normalizeDim(dimension, self.shape.length);
-    const overlap = step < size && self.shape.length > 0 &&
+    const overlap = isLess(step, size) && self.shape.length > 0 &&
       isLess(1, windows(self.shape[at] ?? 1, size, step));
     if (overlap) throw new DynError(SHARED_ELEMENTS);
     const dense = contiguousStrides(self.shape), stride = dense[at] ?? 1;

@@ -363,14 +363,19 @@ const slice = viewOp({
   errors: [{ args: [t(3), 0, 0, 2, 0], message: "to be positive" }],
 });
 
+/** Returns how far a diagonal is from the main one. */
+export const distanceOf = (offset: Dim): Dim => isLess(offset, 0) ? sub(0, offset) : offset;
+
 /** Returns start and length of a diagonal. */
 export function diagonalOf(
   shape: readonly Dim[],
-  at: { offset: number; dim1: number; dim2: number },
-): { dim1: number; dim2: number; row: number; column: number; length: Dim } {
+  at: { offset: Dim; dim1: number; dim2: number },
+): { dim1: number; dim2: number; row: Dim; column: Dim; length: Dim } {
   const dim1 = normalizeDim(at.dim1, shape.length), dim2 = normalizeDim(at.dim2, shape.length);
   if (dim1 === dim2) throw new DynError(`Expected two different dims but found ${dim1} twice`);
-  const row = Math.max(0, -at.offset), column = Math.max(0, at.offset);
+  const isBelow = isLess(at.offset, 0),
+    row = isBelow ? sub(0, at.offset) : 0,
+    column = isBelow ? 0 : at.offset;
   const rows = sub(shape[dim1] ?? 1, row), columns = sub(shape[dim2] ?? 1, column);
   const length = isLess(rows, columns) ? rows : columns;
   return { dim1, dim2, row, column, length: isLess(length, 0) ? 0 : length };
@@ -381,7 +386,7 @@ const diagonal = viewOp({
   doc: "The diagonal of two dimensions as a new last dimension, as `torch.diagonal`.",
   params: {
     self: required("tensor"),
-    offset: optional("int", 0),
+    offset: optional("size", 0),
     dim1: optional("int", 0),
     dim2: optional("int", 1),
   },
