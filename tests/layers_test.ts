@@ -225,10 +225,35 @@ Deno.test("layers refuse counts that are none by the name of the argument", () =
     [() => new nn.Conv2d(1, "b" as never, 3), "outChannels of Conv2d to be an integer"],
     [() => new nn.BatchNorm1d(NaN), "numFeatures of BatchNorm to be an integer"],
     [() => new nn.LSTM(4, "b" as never), "hiddenSize of LSTM to be an integer"],
+    [() => new nn.LSTM(0, 4), "inputSize of LSTM to be an integer of at least 1 but found 0"],
+    [() => new nn.GRU(4, 2, 1.5), "numLayers of GRU to be an integer"],
+    [() => new nn.RNN(4, 2, { numLayers: "2" as never }), "numLayers of RNN to be an integer"],
+    [() => new nn.LSTM(4, 2, { dropout: "0.5" as never }), 'dropout of LSTM to be in [0, 1] but found "0.5"'],
     [() => new nn.MultiheadAttention(8, "b" as never), "numHeads of MultiheadAttention to be an integer"],
   ];
   for (const [make, message] of wrong) assertThrows(make, DynError, `Expected ${message}`);
   assertEquals(new nn.Linear(0, 3).weight.shape, [3, 0]);
+});
+
+Deno.test("flags of layers, optimizers and loaders are booleans: a text or a number counted as true", () => {
+  const p = new nn.Parameter(dyn.zeros([2])), x = tensor([1, 2], { dtype: "float32" });
+  const calls: Readonly<Record<string, (value: never) => unknown>> = {
+    bias: (bias) => new nn.Linear(2, 3, bias),
+    batchFirst: (batchFirst) => new nn.LSTM(2, 3, { batchFirst }),
+    affine: (affine) => new nn.BatchNorm1d(2, { affine }),
+    ceilMode: (ceilMode) => new nn.MaxPool2d(2, { ceilMode }),
+    inplace: (inplace) => new nn.ReLU(inplace),
+    normFirst: (normFirst) => new nn.TransformerEncoderLayer(2, 1, { normFirst }),
+    nesterov: (nesterov) => new dyn.optim.SGD([p], { lr: 0.1, momentum: 0.9, nesterov }),
+    shuffle: (shuffle) => new dyn.data.DataLoader([1, 2], { shuffle }),
+    validateArgs: (validateArgs) => new dyn.distributions.Normal(x, x, { validateArgs }),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    for (const value of ["false", 0]) {
+      assertThrows(() => call(value as never), DynError, `Expected ${name} of `, name);
+    }
+    call(false as never);
+  }
 });
 
 Deno.test("settings that are changed between calls hold from the next call on", () => {

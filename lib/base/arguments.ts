@@ -94,6 +94,55 @@ export function requiredFlagOf<N extends string>(owner: string, name: N, given: 
   return value;
 }
 
+/** Arguments that are true or false, by the names that they have everywhere: the text "false" would count as true. */
+const FLAGS: ReadonlySet<string> = new Set([
+  "addBiasKv",
+  "addZeroAttn",
+  "affine",
+  "alignCorners",
+  "amsgrad",
+  "averageAttnWeights",
+  "batchFirst",
+  "bias",
+  "bidirectional",
+  "capturable",
+  "ceilMode",
+  "centered",
+  "countIncludePad",
+  "cycleMomentum",
+  "decoupledWeightDecay",
+  "differentiable",
+  "dropLast",
+  "elementwiseAffine",
+  "enableNestedTensor",
+  "foreach",
+  "full",
+  "fused",
+  "headBias",
+  "includeLastOffset",
+  "inplace",
+  "isCausal",
+  "keepdim",
+  "logInput",
+  "maximize",
+  "needWeights",
+  "nesterov",
+  "normFirst",
+  "recomputeScaleFactor",
+  "replacement",
+  "returnIndices",
+  "scaleGradByFreq",
+  "shuffle",
+  "sparse",
+  "swap",
+  "threePhase",
+  "trackRunningStats",
+  "training",
+  "useBuffers",
+  "validateArgs",
+  "zeroInfinity",
+]);
+
 /** Names of all arguments of a call. */
 interface AllNames {
   readonly required: readonly string[];
@@ -116,6 +165,9 @@ function collect<O extends object>(
     if (name === undefined) refuseOption(owner, known, given);
     if (Object.hasOwn(found, name)) {
       throw new DynError(`Expected one value for ${name} of ${owner} but found two`);
+    }
+    if (FLAGS.has(name) && (typeof value === "string" || typeof value === "number")) {
+      refuseValue(`${name} of ${owner} to be a boolean`, value);
     }
     if (value !== undefined) Reflect.set(found, name, value);
   };

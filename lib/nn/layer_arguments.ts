@@ -2,7 +2,7 @@
 import { argumentsOf, type Signature } from "../base/arguments.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
 
-/** Required arguments that count something, by the names that all layers give them. */
+/** Arguments that count something, by the names that all layers give them. */
 const COUNTS: ReadonlySet<string> = new Set([
   "inFeatures",
   "outFeatures",
@@ -36,6 +36,10 @@ export function layerArguments<R extends object, O extends object>(
   const found = argumentsOf<R, O>(layer, signature, given);
   for (const name of signature.required) {
     if (COUNTS.has(name)) checkInteger(`${name} of ${layer}`, found[name], 0);
+  }
+  for (const name of signature.positional) {
+    const value: unknown = found[name];
+    if (value !== undefined && COUNTS.has(name)) checkInteger(`${name} of ${layer}`, value, 0);
   }
   return found;
 }

@@ -4,7 +4,7 @@
  * PyTorch's names, shapes and order of gates; one product for each layer and direction multiplies the inputs of all
  * steps by their weight, so that a step computes only the product of its state.
  */
-import { checkShare } from "../base/checked_numbers.ts";
+import { checkInteger, checkShare } from "../base/checked_numbers.ts";
 import { settings, unlessDefault } from "../base/console_text.ts";
 import { checkKind } from "../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../tensor/checked.ts";
@@ -129,11 +129,8 @@ export abstract class RNNBase extends Module {
     this.dropout = options.dropout ?? 0;
     this.bidirectional = options.bidirectional ?? false;
     this.projSize = options.projSize ?? 0;
-    const { hiddenSize, numLayers } = this;
-    if (!(hiddenSize > 0 && numLayers > 0)) {
-      throw new DynError(
-        `Expected hiddenSize and numLayers above 0 but found ${hiddenSize} and ${numLayers}`,
-      );
+    for (const name of ["inputSize", "hiddenSize", "numLayers"] as const) {
+      checkInteger(`${name} of ${new.target.name}`, this[name], 1);
     }
     checkShare(`dropout of ${new.target.name}`, this.dropout);
     if (this.projSize < 0 || this.projSize >= this.hiddenSize) {
