@@ -105,19 +105,14 @@ const FLAGS: ReadonlySet<string> = new Set([
   "batchFirst",
   "bias",
   "bidirectional",
-  "capturable",
   "ceilMode",
   "centered",
   "countIncludePad",
-  "cycleMomentum",
   "decoupledWeightDecay",
-  "differentiable",
   "dropLast",
   "elementwiseAffine",
   "enableNestedTensor",
-  "foreach",
   "full",
-  "fused",
   "headBias",
   "includeLastOffset",
   "inplace",
@@ -135,7 +130,6 @@ const FLAGS: ReadonlySet<string> = new Set([
   "shuffle",
   "sparse",
   "swap",
-  "threePhase",
   "trackRunningStats",
   "training",
   "useBuffers",
@@ -167,7 +161,7 @@ function collect<O extends object>(
       throw new DynError(`Expected one value for ${name} of ${owner} but found two`);
     }
     if (FLAGS.has(name) && (typeof value === "string" || typeof value === "number")) {
-      refuseValue(`${name} of ${owner} to be a boolean`, value);
+      checkFlag(`${name} of ${owner}`, value);
     }
     if (value !== undefined) Reflect.set(found, name, value);
   };
