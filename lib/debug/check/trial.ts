@@ -14,7 +14,7 @@ import { fromTypedArray } from "../../tensor/creation.ts";
 import { ops } from "../../tensor/eager.ts";
 import { ambient } from "../../tensor/modes.ts";
 import { defaultGenerator, type GeneratorState } from "../../tensor/random.ts";
-import { isTensor, type Tensor } from "../../tensor/tensor.ts";
+import { isTensor, modes, type Tensor } from "../../tensor/tensor.ts";
 import { type Copies, copyArguments, type Precision } from "./copies.ts";
 import { inDouble } from "./double.ts";
 
@@ -144,7 +144,8 @@ function tangentOf({ shape, dtype, device }: Tensor, index: number, isPerturbed:
     const exact = Math.fround((state & 1 ? 1 : -1) * (0.5 + (state >>> 8) / 2 ** 24));
     elements[at] = isPerturbed ? exact * (1 + 2 ** -24 * (state & 2 ? 1 : -1)) : exact;
   }
-  return ops.to(fromTypedArray(elements, [...shape], { device }), dtype);
+  // Observers of the run see the program's calls only
+  return modes.without(() => ops.to(fromTypedArray(elements, [...shape], { device }), dtype));
 }
 
 /** The structure of a result as text. */

@@ -10,7 +10,9 @@ import { type DType, type FloatType, type HostArray, isFloat, partType } from ".
 export interface Distance {
   /** The largest difference of two elements, in units in the last place of the larger one; of integers, as it is. */
   readonly ulps: number;
-  /** The largest difference of two elements, relative to the largest finite element. */
+  /** The largest difference of two elements. */
+  readonly absolute: number;
+  /** The same relative to the largest finite element of either side. */
   readonly relative: number;
   /** Index, in row-major order, of the element with the most units. */
   readonly at: number;
@@ -42,15 +44,15 @@ export function ulpAt(value: number, dtype: DType): number {
 export function distanceOf(got: HostArray, want: HostArray, dtype: DType): Distance {
   let ulps = 0, most = 0, scale = 0, at = 0, count = 0;
   for (let k = 0; k < want.length; k++) {
-    const g = got[k] ?? NaN, w = want[k] ?? NaN, size = Math.abs(Number(w));
+    const g = got[k] ?? NaN, w = want[k] ?? NaN, size = Math.max(Math.abs(Number(g)), Math.abs(Number(w)));
     if (size > scale && Number.isFinite(size)) scale = size;
     if (g === w || (g !== g && w !== w)) continue;
     count++;
     const apart = Math.abs(Number(g) - Number(w));
     const isFar = !Number.isFinite(apart), distance = isFar ? Infinity : apart;
-    const units = isFar ? Infinity : distance / ulpAt(Math.max(Math.abs(Number(g)), size), dtype);
+    const units = isFar ? Infinity : distance / ulpAt(size, dtype);
     most = Math.max(most, distance);
     if (units > ulps) [ulps, at] = [units, k];
   }
-  return { ulps, relative: most === 0 ? 0 : most / scale, at, count };
+  return { ulps, absolute: most, relative: most === 0 ? 0 : most / scale, at, count };
 }

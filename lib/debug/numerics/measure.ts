@@ -52,8 +52,11 @@ export interface GraphNumerics {
   readonly settings: readonly DriftWithout[];
   /** The value that `roundings` are about: the one that rounding moves most. */
   readonly worst: ValueNumerics | null;
-  /** The ops whose rounding moves that value the most. */
-  readonly roundings: readonly Rounding[];
+  /**
+   * The ops whose rounding moves that value the most; null if the graph makes other calls in float64, so that they
+   * cannot be told apart.
+   */
+  readonly roundings: readonly Rounding[] | null;
   /** Why nothing was measured, or null. */
   readonly skipped: string | null;
 }
@@ -96,15 +99,15 @@ export function measure({ gm, compiled, compile, title }: Measured, args: readon
   const worst = values.reduce<ValueNumerics | null>((a, b) => a && badness(a) >= badness(b) ? a : b, null);
   const at = worst ? names.indexOf(worst.name) : -1;
   const roundings = exact && worst && isFloat(partType(worst.dtype))
-    ? largestRoundings(gm, of, { effect: effectAt(exact, at), most: NAMED_OPS })
-    : null;
+    ? largestRoundings(gm, of, { effect: effectAt({ exact, want }, at), most: NAMED_OPS })
+    : [];
   const hasDrift = values.some(({ drift }) => drift.count > 0);
   return {
     title,
     values,
     settings: hasDrift ? remedies({ gm, compile, of, want }) : [],
     worst,
-    roundings: roundings ?? [],
+    roundings,
     skipped: null,
   };
 }
@@ -149,14 +152,22 @@ function numbersOf(
   };
 }
 
-/** Returns the measure of how far a value of a run is from the exact one. */
-function effectAt(exact: Done, at: number): Effect {
-  const of = valuesOf(exact)[at];
-  if (!isTensor(of)) return () => 0;
+/**
+ * Returns the measure of how far a value of a run is from the exact one, relative to the plain one: an exact value may
+ * be zero.
+ */
+function effectAt({ exact, want }: { readonly exact: Done; readonly want: Done }, at: number): Effect {
+  const of = valuesOf(exact)[at], plain = valuesOf(want)[at];
+  if (!isTensor(of) || !isTensor(plain)) return () => 0;
   const elements = readElements(of);
+  let scale = 0;
+  for (const each of readElements(plain)) {
+    const size = Math.abs(Number(each));
+    if (size > scale && Number.isFinite(size)) scale = size;
+  }
   return (run) => {
     const value = run.kind === "done" ? valuesOf(run)[at] : null;
-    return isTensor(value) ? distanceOf(readElements(value), elements, of.dtype).relative : 0;
+    return isTensor(value) ? distanceOf(readElements(value), elements, of.dtype).absolute / (scale || 1) : 0;
   };
 }
 

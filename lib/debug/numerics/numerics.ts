@@ -21,6 +21,7 @@ import { currentTitle } from "../fault_report.ts";
 import { indicesOf } from "../check/verdict.ts";
 import type { Distance } from "./distance.ts";
 import { type GraphNumerics, measure, type ValueNumerics } from "./measure.ts";
+import type { Rounding } from "./roundings.ts";
 
 /** The report of a call. */
 export interface NumericsReport {
@@ -145,9 +146,7 @@ function graphLines(found: GraphNumerics, index: number): string[] {
     head,
     ...alignedRows(rows).map((line) => `  ${line}`),
     ...drifting ? settingLines(settings) : [],
-    ...worst && roundings.length > 0
-      ? [`  what rounding moves ${worst.name} most:`, ...roundings.flatMap(roundingLines)]
-      : [],
+    ...worst ? causeLines(worst.name, roundings) : [],
   ];
 }
 
@@ -171,7 +170,15 @@ function settingLines(settings: GraphNumerics["settings"]): string[] {
   );
 }
 
-function roundingLines({ op, position, relative }: GraphNumerics["roundings"][number]): string[] {
+function causeLines(name: string, roundings: GraphNumerics["roundings"]): string[] {
+  if (roundings === null) {
+    return ["  in float64 the graph makes other calls: the ops that round are not known"];
+  }
+  if (roundings.length === 0) return [];
+  return [`  what rounding moves ${name} most:`, ...roundings.flatMap(roundingLines)];
+}
+
+function roundingLines({ op, position, relative }: Rounding): string[] {
   return [
     `    ${Number(relative.toPrecision(2))} by ${op}`,
     ...position?.code ? [`        ${position.code}`] : [],

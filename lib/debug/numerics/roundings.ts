@@ -19,7 +19,7 @@ import { noGrad, type ResolvedCall } from "../../tensor/modes.ts";
 import type { OpResult } from "../../tensor/op_call.ts";
 import { entryOf, mapTensors } from "../../tensor/plan.ts";
 import { defaultGenerator } from "../../tensor/random.ts";
-import { unwatched } from "../../tensor/storage.ts";
+import { type Storage, unwatched } from "../../tensor/storage.ts";
 import { isTensor, modes, type Tensor } from "../../tensor/tensor.ts";
 import { inDouble } from "../check/double.ts";
 import { runTrial, type Trial, type TrialCase } from "../check/trial.ts";
@@ -42,6 +42,9 @@ interface MetCall {
   readonly node: Node | null;
   /** For each result the rounding error; null if there is none. */
   readonly errors: readonly (Tensor | null)[] | null;
+  /** The storages of its results, and of its first operand. */
+  readonly made: readonly Storage[];
+  readonly given: Storage | null;
 }
 
 /** The measure of a run: how far it is from the exact one. */
@@ -77,6 +80,53 @@ class WatchedGraph {
   }
 }
 
+/** Conversions, which low precision makes around its operations and double precision does not need. */
+const CONVERSION = "convert";
+
+/** A run in double precision to which the rounding errors of chosen calls of the plain run are added. */
+class ExactRun {
+  /** Whether it has made the calls of the plain run so far, besides conversions. */
+  isSame = true;
+  #at = 0;
+  /** The latest result on each storage of the plain run. */
+  readonly #latest = new Map<Storage, Tensor>();
+
+  constructor(readonly met: readonly MetCall[], readonly chosen: ReadonlySet<number>) {}
+
+  meet(call: ResolvedCall<Tensor>, run: () => OpResult): OpResult {
+    const name = nameOf(call);
+    if (this.isSame) this.#skipConversions(name);
+    const result = run(), at = this.#at++, known = this.met[at];
+    this.isSame &&= known?.name === name;
+    if (!this.isSame || !known) return result;
+    const results = listOf(result);
+    if (known.errors && this.chosen.has(at)) addErrors(results, known.errors);
+    known.made.forEach((storage, k) => {
+      const each = results[k];
+      if (each) this.#latest.set(storage, each);
+    });
+    return result;
+  }
+
+  /** Ends the run, of which nothing but conversions may be missing. */
+  end(): void {
+    if (this.isSame) this.#skipConversions(null);
+    this.isSame &&= this.#at === this.met.length;
+  }
+
+  /** Adds the errors of conversions that this run lacks to what they would have converted. */
+  #skipConversions(next: string | null): void {
+    for (; next !== CONVERSION; this.#at++) {
+      const known = this.met[this.#at];
+      if (known?.name !== CONVERSION) return;
+      const converted = known.given ? this.#latest.get(known.given) : undefined;
+      if (converted && known.errors && this.chosen.has(this.#at)) addErrors([converted], known.errors);
+      const [made] = known.made;
+      if (converted && made) this.#latest.set(made, converted);
+    }
+  }
+}
+
 /**
  * Returns the `most` calls whose rounding has the largest effect, the largest first; null if the run in double
  * precision makes other calls, so that they cannot be told apart.
@@ -94,18 +144,14 @@ export function largestRoundings(
   });
   if (observed.kind === "threw") return null;
   const effectOf = (calls: readonly number[]): number | null => {
-    const chosen = new Set(calls);
-    let at = 0, isSame = true;
-    const within = <R>(body: () => R): R =>
-      meetingCalls((call, run) => {
-        const result = run(), known = met[at];
-        isSame &&= known?.name === nameOf(call);
-        if (isSame && known?.errors && chosen.has(at)) addErrors(result, known.errors);
-        at++;
-        return result;
-      }, body);
+    const exact = new ExactRun(met, new Set(calls));
+    const within = <R>(body: () => R): R => {
+      const result = meetingCalls((call, run) => exact.meet(call, run), body);
+      exact.end();
+      return result;
+    };
     const run = runTrial(watched.run, { ...of, within }, "double");
-    return isSame && at === met.length && run.kind === "done" ? effect(run) : null;
+    return exact.isSame && run.kind === "done" ? effect(run) : null;
   };
   const roundings: Rounding[] = [];
   const all = met.flatMap(({ errors }, at) => errors ? [at] : []);
@@ -161,7 +207,13 @@ function metCall(
         return listOf(result).map((each, k) => errorOf(each, exact[k]));
       })
     );
-    met.push({ name: nameOf(call), node, errors: errors.some((each) => each !== null) ? errors : null });
+    met.push({
+      name: nameOf(call),
+      node,
+      errors: errors.some((each) => each !== null) ? errors : null,
+      made: listOf(result).map(({ storage }) => storage),
+      given: Object.values(args).flat().find(isTensor)?.storage ?? null,
+    });
   } finally {
     defaultGenerator.state = after;
   }
@@ -186,10 +238,10 @@ function errorOf(rounded: Tensor, exact: Tensor | undefined): Tensor | null {
 }
 
 /** Adds errors to results in place; the tape takes the sums for the results themselves. */
-function addErrors(result: OpResult, errors: readonly (Tensor | null)[]): void {
-  for (const [k, each] of listOf(result).entries()) {
+function addErrors(results: readonly Tensor[], errors: readonly (Tensor | null)[]): void {
+  for (const [k, each] of results.entries()) {
     const error = errors[k];
-    if (!error) continue;
+    if (!error || `${error.shape}` !== `${each.shape}`) continue;
     const { version } = each.storage;
     noGrad(() => modes.without(() => each.add_(error)));
     each.storage.version = version;
