@@ -147,6 +147,7 @@ Deno.test("assignments of wrong types to settings are errors and change nothing"
   };
   const wrong: readonly (readonly [path: string, value: unknown, text: string])[] = [
     ["cacheSizeLimit", "8", 'Expected cacheSizeLimit to be a number but found "8"'],
+    ["cacheSizeLimit", NaN, "Expected cacheSizeLimit to be a number but found NaN"],
     ["verbose", 1, "Expected verbose to be a boolean but found 1"],
     ["verbose", undefined, "Expected verbose to be a boolean but found undefined"],
     ["reorderableLoggingFunctions", [], "Expected reorderableLoggingFunctions to be a Set"],

@@ -476,6 +476,17 @@ Deno.test("tensors are printed according to the options", () => {
   assertEquals(`${tensor([1.2345])}`, "tensor([1.2345])");
   const misspelt = { precision: 2, digits: 3 };
   assertThrows(() => dyn.setPrintoptions(misspelt), DynError, "found digits");
+  for (
+    const [name, wrong] of [["precision", -1], ["precision", 1.5], ["precision", 101], ["threshold", NaN], [
+      "edgeitems",
+      "2",
+    ], ["sciMode", 1]]
+  ) {
+    const call = () => Reflect.apply(dyn.setPrintoptions, null, [{ [String(name)]: wrong }]);
+    assertThrows(call, DynError, `Expected ${name} of setPrintoptions`);
+  }
+  dyn.setPrintoptions({ precision: undefined });
+  assertEquals(`${tensor([1.2345])}`, "tensor([1.2345])");
 });
 
 Deno.test("required arguments are accepted by name, and in PyTorch's spelling", () => {

@@ -62,6 +62,7 @@ function checkValue(name: string, current: unknown, value: unknown): void {
   if (kindOf(value) !== wanted) {
     refuseValue(`${name} to be ${wanted === "object" ? "an" : "a"} ${wanted}`, value);
   }
+  if (Number.isNaN(value)) refuseValue(`${name} to be a number`, value);
   const choices = CHOICES.get(name);
   if (choices && typeof value === "string") checkOneOf(name, value, choices);
   if (SHARES.has(name)) shareOf(value, name);

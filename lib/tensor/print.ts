@@ -3,7 +3,8 @@
  * the ends of long dimensions. Invariant: the output equals PyTorch's with its default print options.
  */
 import type { Complex } from "../base/complex.ts";
-import { checkOneOf, optionsOf, refuseSurplus } from "../base/checked_input.ts";
+import { checkFlag, checkOneOf, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
+import { checkInteger } from "../base/checked_numbers.ts";
 import { type DType, getDefaultDtype, isComplex, isFloat, partType } from "../base/dtype.ts";
 
 /** Settings for printing tensors, like `torch.set_printoptions`. */
@@ -30,12 +31,28 @@ const PROFILES: Readonly<Record<"default" | "short" | "full", PrintOptions>> = {
 
 const NAMES = ["precision", "threshold", "edgeitems", "linewidth", "sciMode", "profile"] as const;
 
+/** The digits that numbers of JavaScript print. */
+const MOST_DIGITS = 100;
+
 const printing: { options: PrintOptions } = { options: USUAL };
 
 /** Returns the current settings for printing tensors. */
 export function getPrintoptions(): PrintOptions {
   if (arguments.length > 0) refuseSurplus("getPrintoptions", 0, arguments);
   return printing.options;
+}
+
+/** Throws DynError for a value with which no tensor could be printed. */
+function checkOption(name: string, value: number | boolean | null): void {
+  const what = `${name} of setPrintoptions`;
+  if (name === "sciMode") {
+    if (value !== null) checkFlag(what, value);
+  } else if (name === "precision") {
+    checkInteger(what, value, 0);
+    if (Number(value) > MOST_DIGITS) refuseValue(`${what} of at most ${MOST_DIGITS} digits`, value);
+  } else if (typeof value !== "number" || !(value >= 0)) {
+    refuseValue(`${what} to be at least 0`, value);
+  }
 }
 
 /** Changes how tensors are printed: some options, or all by the name of a profile. Throws DynError for unknown ones. */
@@ -45,7 +62,11 @@ export function setPrintoptions(
   if (arguments.length > 1) refuseSurplus("setPrintoptions", 1, arguments);
   const { profile, ...options } = optionsOf("setPrintoptions", given, NAMES);
   if (profile !== undefined) checkOneOf("profile of setPrintoptions", profile, Object.keys(PROFILES));
-  printing.options = { ...(profile ? PROFILES[profile] : printing.options), ...options };
+  const set = Object.entries(options).filter(([name, value]) =>
+    value !== undefined && (value !== null || name === "sciMode")
+  );
+  for (const [name, value] of set) checkOption(name, value);
+  printing.options = { ...(profile ? PROFILES[profile] : printing.options), ...Object.fromEntries(set) };
 }
 
 /** The parts of a tensor that printing reads. */
