@@ -485,7 +485,7 @@ Deno.test("tensors are printed according to the options", () => {
     const call = () => Reflect.apply(dyn.setPrintoptions, null, [{ [String(name)]: wrong }]);
     assertThrows(call, DynError, `Expected ${name} of setPrintoptions`);
   }
-  dyn.setPrintoptions({ precision: undefined });
+  Reflect.apply(dyn.setPrintoptions, null, [{ precision: undefined }]);
   assertEquals(`${tensor([1.2345])}`, "tensor([1.2345])");
 });
 
