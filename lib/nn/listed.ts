@@ -125,6 +125,7 @@ export abstract class ListedAsArray<M, G = M> extends Listed<M, G> {
 
   /** Returns whether a function is true for every member. */
   every(fits: Visit<M, unknown>): boolean {
+    checkFunction(fits, "of members and indices");
     return !this.some((member, index) => !fits(member, index));
   }
 
