@@ -100,6 +100,18 @@ Deno.test("pickles run nothing: classes and functions of Python, damaged and oth
     refused(archive.with(archive.length - 6, 0), "Expected");
   }));
 
+Deno.test("states from before batches were counted load strictly, and the count stays", () => {
+  const make = () => new nn.Sequential(new nn.Conv2d(1, 2, 1), new nn.BatchNorm2d(2));
+  const trained = make(), net = make();
+  for (const each of [trained, net, net]) each.call(randn([2, 1, 3, 3]));
+  const { "1.num_batches_tracked": count, ...old } = trained.stateDict();
+  assertEquals([count?.item(), net.loadStateDict(old)], [1, { missingKeys: [], unexpectedKeys: [] }]);
+  assertEquals(net.stateDict()["1.num_batches_tracked"]?.item(), 2);
+  assertEquals(net.stateDict()["1.running_mean"]?.tolist(), old["1.running_mean"]?.tolist());
+  const { "1.running_mean": _mean, ...less } = old;
+  assertThrows(() => net.loadStateDict(less), DynError, "missing keys 1.running_mean");
+});
+
 interface Resumed {
   readonly state: optim.TorchOptimizerState;
   readonly middle: readonly Tensor[];

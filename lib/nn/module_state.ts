@@ -38,6 +38,8 @@ interface Stateful<M> {
   readonly stateKeys: Readonly<Record<string, string>>;
   readonly bufferEntries: readonly BufferEntry[];
   readonly registeredHooks: RegisteredHooks<M> | null;
+  /** Keys that older states lack, as PyTorch once did; what they name then keeps its value. */
+  readonly laterKeys?: readonly string[];
   memberModules(): [string, M][];
   namedModules(): [string, M][];
 }
@@ -54,6 +56,8 @@ interface StateEntry {
   /** The module whose field it is. */
   readonly owner: object;
   readonly field: string;
+  /** Whether states may lack it. */
+  readonly isLater: boolean;
 }
 
 /** The buffers of one module: registered ones, and fields that hold a `Buffer`. */
@@ -70,16 +74,16 @@ export function buffersOf(owner: Pick<Stateful<unknown>, "bufferEntries">): Buff
 /** Returns the entries of one module, without its children. */
 function ownEntriesOf<M>(owner: Stateful<M>, prefix: string): StateEntry[] {
   const entries: StateEntry[] = [];
+  const add = (key: string, tensor: Tensor, field: string) => {
+    const isLater = owner.laterKeys?.includes(key) ?? false;
+    entries.push({ key: prefix + key, tensor, owner, field, isLater });
+  };
   for (const [field, value] of Object.entries(owner)) {
-    if (value instanceof Parameter) {
-      entries.push({ key: prefix + keyOf(owner, field), tensor: value, owner, field });
-    }
+    if (value instanceof Parameter) add(keyOf(owner, field), value, field);
   }
   for (const { field, key, persistent } of buffersOf(owner)) {
     const value: unknown = Reflect.get(owner, field);
-    if (persistent && value instanceof Tensor) {
-      entries.push({ key: prefix + key, tensor: value, owner, field });
-    }
+    if (persistent && value instanceof Tensor) add(key, value, field);
   }
   return entries;
 }
@@ -103,7 +107,8 @@ export function readState<M extends Stateful<M>>(
   }
   const entries = stateEntriesOf(module);
   const known = new Set(entries.map(({ key }) => key));
-  const missingKeys = entries.filter(({ key }) => !Object.hasOwn(state, key)).map(({ key }) => key);
+  const missing = entries.filter(({ key, isLater }) => !isLater && !Object.hasOwn(state, key));
+  const missingKeys = missing.map(({ key }) => key);
   const unexpectedKeys = Object.keys(state).filter((key) => !known.has(key));
   const result = { missingKeys, unexpectedKeys };
   const shapes = entries.flatMap(({ key, tensor }) => {

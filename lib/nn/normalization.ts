@@ -100,6 +100,11 @@ abstract class StatisticsLayer extends Module {
     }
   }
 
+  /** States from before PyTorch 0.4.1, such as those of its first published models, do not count batches. */
+  get laterKeys(): readonly string[] {
+    return [KEYS.numBatchesTracked];
+  }
+
   /** Resets the running statistics. */
   resetRunningStats(): void {
     if (arguments.length > 0) refuseSurplus("resetRunningStats", 0, arguments);
