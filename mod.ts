@@ -73,6 +73,7 @@ export {
 export {
   autocast,
   type AutocastOptions,
+  type AutocastSettings,
   getAutocastDtype,
   isAutocastEnabled,
 } from "./lib/tensor/autocast.ts";

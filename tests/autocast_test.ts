@@ -87,6 +87,25 @@ Deno.test("regions nest, are reported, and end", () => {
   assertThrows(() => autocast(wrong, type), DynError, "bfloat16 or float16");
 });
 
+Deno.test("the device may stand before the options, plainly and compiled", () => {
+  const x = ones([2, 2]), of = autocast as unknown as (...args: unknown[]) => Tensor;
+  const product = (x: Tensor) => autocast("cpu", { dtype: "float16" }, () => x.mm(x));
+  const compiled = compile(product, { backend: "eager", fullgraph: true });
+  assertEquals([product(x).dtype, compiled(x).dtype], ["float16", "float16"]);
+  for (
+    const args of [["cpu", {}], ["cpu", "cpu", () => x], [{}, {}, () => x], [
+      "cpu",
+      { dtype: "int8" },
+      () => x,
+    ]]
+  ) {
+    const wrong = (x: Tensor) => of(...args).add(x);
+    for (const run of [wrong, compile(wrong, { backend: "eager" })]) {
+      assertThrows(() => run(x), DynError, "xpected");
+    }
+  }
+});
+
 const gradOf = (x: Tensor): Tensor | null => x.grad;
 
 Deno.test("a region converts a parameter once, also where gradients come and go", () => {

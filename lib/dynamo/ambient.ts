@@ -108,7 +108,11 @@ const TABLE: AmbientTable = {
     getters: [],
     scopes: [{
       fn: autocast,
-      read(m, [options, body]) {
+      read(m, args) {
+        const [device, ...others] = args, isNamed = args.length > 2;
+        const isDevice = device?.kind === "constant" && typeof device.value === "string";
+        if (isNamed && !(isDevice && others[0]?.kind === "object")) breakGraph("throws", "autocast");
+        const [options, body] = isNamed ? others : args;
         const { dtype, enabled } = settingsOf(m, options);
         return { body, modes: { autocast: enabled ? dtype : "" } };
       },

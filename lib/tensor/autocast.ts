@@ -40,6 +40,9 @@ interface Converted {
   readonly tensor: Tensor;
 }
 
+/** Options of a region whose device was given before them. */
+export type AutocastSettings = Omit<AutocastOptions, "deviceType">;
+
 /** The options of a region, checked. Throws DynError for a type that has not 16 bits. */
 export function autocastSettings(options: AutocastOptions | string): Required<AutocastOptions> {
   const { deviceType = "cpu", dtype = "bfloat16", enabled = true, cacheEnabled = true } =
@@ -53,14 +56,27 @@ export function autocastSettings(options: AutocastOptions | string): Required<Au
 }
 
 /** Runs `body` with types chosen automatically (or not, with `enabled: false`), as `torch.autocast`. */
-export function autocast<R>(options: AutocastOptions | string, body: () => R): R {
-  if (arguments.length > 2) refuseSurplus("autocast", 2, arguments);
-  const { dtype, enabled, cacheEnabled } = autocastSettings(options);
+export function autocast<R>(options: AutocastOptions | string, body: () => R): R;
+/** The same with the device before the other options, as in PyTorch. */
+export function autocast<R>(deviceType: string, options: AutocastSettings, body: () => R): R;
+export function autocast<R>(
+  device: AutocastOptions | string,
+  settings: AutocastSettings | (() => R),
+  body?: () => R,
+): R {
+  if (arguments.length > 3) refuseSurplus("autocast", 3, arguments);
+  if (typeof settings !== "function" && body && typeof device === "string") {
+    return autocast({ ...settings, deviceType: device }, body);
+  }
+  if (typeof settings !== "function" || body !== undefined) {
+    throw new DynError("Expected autocast of options and a function, or of a device, options and a function");
+  }
+  const { dtype, enabled, cacheEnabled } = autocastSettings(device);
   const former = { region: ambient.autocast, caches: ambient.autocastCaches };
   ambient.autocast = enabled ? dtype : null;
   ambient.autocastCaches = cacheEnabled;
   cache.depth++;
-  return scoped(body, () => {
+  return scoped(settings, () => {
     ambient.autocast = former.region;
     ambient.autocastCaches = former.caches;
     if (--cache.depth === 0) {
