@@ -296,6 +296,10 @@ Deno.test("sizes that follow from changing ones are refused as known ones are", 
     "groups of a part": (n) => F.groupNorm(groups.narrow(2, 0, 9 - n), 2),
     "images of a part": (n) => F.instanceNorm(groups.narrow(2, 0, 9 - n)),
     "a sum to a size": (n) => x.reshape([4, 9]).sumToSize([4, 9 - n]),
+    "ranks": (n) => x.kthvalue(7 - n).values,
+    "windows": (n) => x.unfold(0, 7 - n, 8 - n),
+    "diagonals": (n) => x.reshape([4, 9]).diagonal(7 - n),
+    "classes": (n) => F.oneHot(arange(3), 9 - n),
     "a sum of a part": (n) => x.reshape([4, 9]).narrow(1, 0, 9 - n).sumToSize([4, 1]),
   };
   const outcome = (fn: (n: number) => Tensor, n: number) => {

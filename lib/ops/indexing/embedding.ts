@@ -4,6 +4,7 @@
  */
 import { DynError } from "../../base/errors.ts";
 import { type DType, isInteger } from "../../base/dtype.ts";
+import { isEqual } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body } from "../../loops/body.ts";
@@ -193,16 +194,16 @@ const oneHot = composeOp({
     "numClasses the size depends on elements.",
   params: { self: required("tensor"), numClasses: optional("size", -1) },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
-  dataDependent: ({ numClasses }) => numClasses === -1,
+  dataDependent: ({ numClasses }) => isEqual(numClasses, -1),
   infer({ self, numClasses }) {
     checkIndex("oneHot", self);
     checkSizeAtLeast("numClasses of oneHot", numClasses, 1);
     return contiguousMeta([...self.shape, numClasses], "int64", self.device);
   },
   ranges: ({ self, numClasses }) =>
-    numClasses === -1 ? [] : [{ values: self, low: 0, high: numClasses, what: "class" }],
+    isEqual(numClasses, -1) ? [] : [{ values: self, low: 0, high: numClasses, what: "class" }],
   compose(o, { self, numClasses }) {
-    if (numClasses === -1) return o.oneHotOfAll(self);
+    if (isEqual(numClasses, -1)) return o.oneHotOfAll(self);
     return o.oneHotClasses(self, numClasses);
   },
   gradient: { kind: "none", because: "its result is made of integers" },
