@@ -207,3 +207,24 @@ Deno.test("divergences of narrow and far distributions, and of scatter matrices,
   ];
   assertAlmostEquals(Number(klDivergence(p, q).item()), 1.5006256098868336, 1e-9);
 });
+
+Deno.test("transforms of parts and events take their settings by name and check counts: wrong ones summed all", () => {
+  const { AffineTransform, CatTransform, ExpTransform, IndependentTransform, StackTransform } = distributions;
+  const exp = new ExpTransform(), x = tensor([[0.5, 1], [2, 3]]), y = x.exp();
+  const named = new IndependentTransform(exp, { reinterpretedBatchNdims: 1 });
+  assertEquals(named.logAbsDetJacobian(x, y).tolist(), [1.5, 5]);
+  for (const count of ["1", -1, 0.5, undefined]) {
+    assertThrows(() => Reflect.construct(IndependentTransform, [exp, count]).domain, DynError, "Independent");
+  }
+  assertThrows(() => new AffineTransform(0, 1, "1" as never), DynError, "eventDim of AffineTransform");
+  const affine = new AffineTransform(1, 2),
+    columns = [[Math.fround(Math.exp(0.5)), 3], [y.at(1, 0).item(), 7]];
+  assertEquals(new StackTransform([exp, affine], { dim: -1 }).call(x).tolist(), columns);
+  assertEquals(new CatTransform([exp, affine], { dim: -1, lengths: [1, 1] }).call(x).tolist(), columns);
+  assertEquals(new CatTransform([exp, affine], -1, [1, 1]).call(x).tolist(), columns);
+  assertThrows(
+    () => new CatTransform([exp, affine], { dims: -1 } as never),
+    DynError,
+    "an option of CatTransform to be one of dim, lengths, cacheSize",
+  );
+});

@@ -2,13 +2,27 @@
  * Transforms made of others: in order, for each part of a value, with more event dimensions. Invariants are those of
  * `Transform`.
  */
-import { checkInstance, checkInstances, optionsOf } from "../base/checked_input.ts";
+import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
+import { checkInstance, checkInstances } from "../base/checked_input.ts";
+import { checkInteger } from "../base/checked_numbers.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { cat, type Constraint, independent, real, stack } from "./constraints.ts";
 import { sumRightmost } from "./distribution.ts";
 import { Transform, type TransformOptions } from "./transform.ts";
+
+/** Required arguments of IndependentTransform. */
+interface Reinterpreted {
+  readonly baseTransform: Transform;
+  /** How many batch dimensions become dimensions of an event. */
+  readonly reinterpretedBatchNdims: number;
+}
+
+const REINTERPRETED = {
+  required: ["baseTransform", "reinterpretedBatchNdims"],
+  positional: ["cacheSize"],
+} as const;
 
 /** Reinterprets the last batch dimensions of a transform as event dimensions. */
 export class IndependentTransform extends Transform {
@@ -17,14 +31,21 @@ export class IndependentTransform extends Transform {
   /** Whether it is increasing or decreasing. */
   override readonly sign: number | Tensor | null;
 
-  /** Takes its settings, then options. */
-  constructor(
-    readonly baseTransform: Transform,
-    readonly reinterpretedBatchNdims: number,
-    options: TransformOptions = {},
-  ) {
+  /** The transform of the elements. */
+  readonly baseTransform: Transform;
+  /** How many of its batch dimensions are dimensions of an event. */
+  readonly reinterpretedBatchNdims: number;
+
+  /** Takes a transform, and how many of its last batch dimensions become dimensions of an event. */
+  constructor(...given: Arguments<Reinterpreted, TransformOptions, typeof REINTERPRETED>) {
+    const { baseTransform, reinterpretedBatchNdims, ...options } = argumentsOf<
+      Reinterpreted,
+      TransformOptions
+    >("IndependentTransform", REINTERPRETED, given);
     super(options);
     checkInstance(baseTransform, Transform, "IndependentTransform");
+    checkInteger("reinterpretedBatchNdims of IndependentTransform", reinterpretedBatchNdims, 0);
+    [this.baseTransform, this.reinterpretedBatchNdims] = [baseTransform, reinterpretedBatchNdims];
     [this.bijective, this.sign] = [baseTransform.bijective, baseTransform.sign];
   }
 
@@ -228,11 +249,21 @@ abstract class ByParts extends Transform {
   }
 }
 
+/** Options of transforms of parts. */
+interface PartOptions extends TransformOptions {
+  /** The dimension that has the parts; default 0. */
+  readonly dim?: number;
+}
+
 /** Applies a transform to each slice of a dimension. */
 export class StackTransform extends ByParts {
-  /** Takes its settings, then options. */
-  constructor(transforms: readonly Transform[], dim: number = 0, options: TransformOptions = {}) {
-    super(transforms, dim, options);
+  /** Takes the transforms, then the dimension. */
+  constructor(
+    transforms: readonly Transform[],
+    ...given: Trailing<PartOptions, ["dim", "cacheSize"]>
+  ) {
+    const { dim = 0, ...rest } = trailing<PartOptions>("StackTransform", ["dim", "cacheSize"], given);
+    super(transforms, dim, rest);
   }
 
   /** Splits a value into its parts. */
@@ -251,18 +282,23 @@ export class StackTransform extends ByParts {
   }
 }
 
+interface LengthOptions extends PartOptions {
+  /** The length of each part; default 1. */
+  readonly lengths?: readonly number[];
+}
+
 /** Applies a transform to each part of a dimension, with given lengths, by default 1. */
 export class CatTransform extends ByParts {
   /** The length of each part. */
   readonly lengths: readonly number[];
 
-  /** Takes its settings, then options. */
+  /** Takes the transforms, then the dimension and the lengths. */
   constructor(
     transforms: readonly Transform[],
-    dim: number = 0,
-    options: TransformOptions & { readonly lengths?: readonly number[] } = {},
+    ...given: Trailing<LengthOptions, ["dim", "lengths", "cacheSize"]>
   ) {
-    const { lengths, ...rest } = optionsOf("CatTransform", options, ["cacheSize", "lengths"]);
+    const names = ["dim", "lengths", "cacheSize"] as const;
+    const { dim = 0, lengths, ...rest } = trailing<LengthOptions>("CatTransform", names, given);
     super(transforms, dim, rest);
     this.lengths = lengths ?? transforms.map(() => 1);
   }

@@ -4,6 +4,7 @@
  */
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { checkKind } from "../base/checked_input.ts";
+import { checkInteger } from "../base/checked_numbers.ts";
 import { DynError } from "../base/errors.ts";
 import { ops } from "../tensor/eager.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -61,6 +62,7 @@ export class AffineTransform extends Transform {
       given,
     );
     super(rest);
+    checkInteger("eventDim of AffineTransform", eventDim, 0);
     [this.loc, this.scale, this.eventDim] = [loc, scale, eventDim];
     this.sign = isTensor(scale) ? scale.sign() : Math.sign(scale);
   }
