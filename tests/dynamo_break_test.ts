@@ -383,3 +383,10 @@ Deno.test("what a loop does with the result of a step that broke the graph runs 
   }
   assertEquals(faults(), before);
 });
+
+Deno.test("a recursion that is too deep is left to plain code where it is entered", async () => {
+  const down = (n: number): number => n === 0 ? 0 : 1 + down(n - 1);
+  const { breakReasons, opsPerGraph } = await explain((x: Tensor) => x.add(1).mul(down(3010)))(vector(1, 2));
+  assertEquals(breakReasons.map(({ id, stack }) => [id, stack.length]), [["GB0018", 1]]);
+  assertEquals(opsPerGraph, [["add"], ["mul"]]);
+});

@@ -45,7 +45,7 @@ import { findProperty } from "./objects.ts";
 import { newObject } from "./contents.ts";
 import { newError } from "./builtins/errors.ts";
 import { writeAs } from "./proxies.ts";
-import { handlerOf, isResumable } from "./resumable.ts";
+import { handlerOf, isResumable, recursionStep } from "./resumable.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import { positionsOf, userFrames } from "./positions.ts";
 import { StandIns } from "./stand_ins.ts";
@@ -101,8 +101,7 @@ const CONTROL: ReadonlySet<Opcode> = new Set<Opcode>([
   "await",
 ]);
 
-const MOST_STEPS = 1_000_000;
-const DEEPEST = 3000;
+const MOST_STEPS = 1_000_000, DEEPEST = 3000;
 
 export class Machine implements Interpreter {
   readonly frames: Frame[] = [];
@@ -398,7 +397,8 @@ export class Machine implements Interpreter {
     this.output.followed.add(frame.code);
     const missing = missingInstructions(frame.code);
     if (missing !== null) breakGraph("syntax", missing);
-    if (this.frames.length >= DEEPEST) breakGraph("depth", `${DEEPEST} nested calls`);
+    const cause = { kind: "depth", detail: `${DEEPEST} nested calls` } as const;
+    if (this.frames.length >= DEEPEST) this.restartAt(recursionStep(this.frames), cause);
     const recalled = this.#marking === 0 ? this.memory.recall(this, frame) : null;
     if (recalled) return this.complete(frame.completion, recalled);
     this.memory.begin(this, frame);

@@ -54,3 +54,13 @@ export function isResumable(frame: Frame, standIns: StandIns): boolean {
       return frame.completion satisfies never;
   }
 }
+
+/**
+ * The step of the call that enters the recursion of the innermost frame: to resume within it, all its frames would be
+ * needed.
+ */
+export function recursionStep(frames: readonly Frame[]): number {
+  const code = frames.at(-1)?.code, entered = frames.findIndex((frame) => frame.code === code);
+  return frames.slice(Math.max(entered - 1, 0)).find(({ waitingSince }) => waitingSince !== null)
+    ?.waitingSince ?? 0;
+}
