@@ -114,6 +114,106 @@ Deno.test("generated functions have the gradients that they have uncompiled, to 
   }
 });
 
+type Slopes = readonly [requires: readonly boolean[], slope: Tensor, loss: Tensor];
+
+/** A program that differentiates a Function whose `backward` multiplies by what it has saved, and asks for the slope. */
+function saving(
+  forward: (x: Tensor) => readonly Tensor[],
+  saves: (x: Tensor, results: readonly Tensor[]) => Tensor | undefined,
+  { marks = null, writes = false }: { readonly marks?: number | null; readonly writes?: boolean } = {},
+): (x: Tensor) => Slopes {
+  class Saving extends autograd.Function {
+    static override forward(context: Context, x: Tensor): readonly Tensor[] {
+      const results = forward(x);
+      context.saveForBackward(saves(x, results));
+      if (writes) context.markDirty(x);
+      if (marks !== null) context.markNonDifferentiable(results[marks]!);
+      return results;
+    }
+    static override backward(context: Context, g: Tensor, h: Tensor): Tensor {
+      const saved = context.savedTensors[0]!.to("float64");
+      return g.mul(saved).mul(3).add(h.to("float64").mul(saved));
+    }
+  }
+  return (x) => {
+    const [first, other] = Saving.apply(x.sin());
+    const loss = first!.square().sum().add(other!.square().mul(2).to("float64").sum());
+    const [slope] = autograd.grad(loss, [x], null, { createGraph: true });
+    return [[first!.requiresGrad, other!.requiresGrad], slope!, slope!.square().sum()];
+  };
+}
+
+Deno.test("second derivatives pass through what is saved exactly where it has a history after the call", () => {
+  const two = (x: Tensor) => [x.exp(), x.cos()], own = (x: Tensor) => x;
+  const last = (_: Tensor, results: readonly Tensor[]) => results.at(-1);
+  // The derivative at 0.5, and that of its square, by PyTorch
+  const cases: readonly (readonly [string, (x: Tensor) => Slopes, boolean[], string, string])[] = [
+    ["a result", saving(two, last), [true, true], "10.309182013", "345.430325084"],
+    [
+      "a result without gradient",
+      saving(two, last, { marks: 1 }),
+      [true, false],
+      "7.545743337",
+      "102.484728520",
+    ],
+    [
+      "integers",
+      saving((x) => [x.exp(), x.mul(10).to("int64")], last),
+      [true, false],
+      "34.018181392",
+      "13826.303029827",
+    ],
+    [
+      "a result that was recorded",
+      saving((x) => [x.exp(), autograd.enableGrad(() => x.cos())], last, { marks: 1 }),
+      [true, false],
+      "7.545743337",
+      "102.484728520",
+    ],
+    [
+      "a result that is returned twice",
+      saving((x) => Array<Tensor>(2).fill(x.exp()), last),
+      [true, true],
+      "13.736084922",
+      "456.176473597",
+    ],
+    ["an argument", saving((x) => [x.exp(), x], own), [true, true], "4.884141594", "99.309703368"],
+    [
+      "an argument without gradient",
+      saving((x) => [x.exp(), x], own, { marks: 1 }),
+      [true, false],
+      "4.077296234",
+      "68.680701334",
+    ],
+    [
+      "a written argument",
+      saving((x) => [x.exp(), x.mul_(2)], own, { writes: true }),
+      [true, true],
+      "11.381973909",
+      "440.442242380",
+    ],
+    [
+      "a written argument without gradient",
+      saving((x) => [x.exp(), x.mul_(2)], own, { marks: 1, writes: true }),
+      [true, false],
+      "8.154592468",
+      "256.933073738",
+    ],
+  ];
+  for (const [name, program, ...wanted] of cases) {
+    for (const each of [program, compile(program, { backend: "aot_eager" })]) {
+      const x = tensor([0.5], { dtype: "float64", requiresGrad: true }), [requires, slope, loss] = each(x);
+      loss.backward();
+      assertEquals(
+        [requires, Number(slope.item()).toFixed(9), Number(x.grad?.item()).toFixed(9)],
+        wanted,
+        name,
+      );
+    }
+    compiler.reset();
+  }
+});
+
 /** Twice the cosine in a way that computes its square only in the gradient. */
 class Custom extends autograd.Function {
   static override forward(context: Context, x: Tensor): Tensor {

@@ -2,7 +2,6 @@
  * `autograd.Function` in captured graphs: what the tracer follows in place of `apply`, and the tape's node for a gradient
  * that is a graph. Invariant: `backward` is traced when the call is met, on gradients that the pass will bring.
  */
-import { isDifferentiable } from "../base/dtype.ts";
 import { InternalError } from "../base/errors.ts";
 import type { CapturedCall } from "../graph/custom_gradient.ts";
 import { ops } from "../tensor/eager.ts";
@@ -16,6 +15,7 @@ import {
   FunctionNode,
   invoke,
   resultsOf,
+  takesHistory,
 } from "./function.ts";
 
 /** Applies a Function where nothing is recorded. */
@@ -44,9 +44,8 @@ interface TracedCall {
 export function applyRecorded(this: FunctionClass, ...args: readonly unknown[]): unknown {
   const needed = args.map((each) => isTensor(each) && each.requiresGrad);
   const { output, context } = applyForward(this, args, needed), results = resultsOf(output);
-  const { nonDifferentiable, dirty, materialize } = FunctionContext.settings(context);
-  const isRecorded = (each: unknown): each is Tensor =>
-    isTensor(each) && isDifferentiable(each.dtype) && !nonDifferentiable.has(each);
+  const settings = FunctionContext.settings(context), { dirty, materialize } = settings;
+  const isRecorded = (each: unknown): each is Tensor => takesHistory(each, settings);
   const recorded = results.filter(isRecorded);
   const shapes = args.map((each) => isTensor(each) ? each.shape : null);
   const call: TracedCall = {

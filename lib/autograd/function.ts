@@ -82,13 +82,15 @@ export class FunctionContext<S extends readonly (Tensor | null)[] = Tensor[]> {
 
   /** For the node: the settings that `forward` made. */
   static settle(context: FunctionContext, node: Node, results: readonly unknown[]): FunctionSettings {
+    const settings = FunctionContext.settings(context);
     context.#kept = context.#saved.map((each) => {
       if (each === null) return null;
-      const output = results.indexOf(each);
+      // A result that is returned several times has its history from the last of them
+      const output = takesHistory(each, settings) ? results.lastIndexOf(each) : -1;
       return output < 0 ? new SavedTensor(each) : new SavedTensor(each, { node, output });
     });
     context.#saved = [];
-    return FunctionContext.settings(context);
+    return settings;
   }
 
   /** For the node: releases the saved tensors. */
@@ -125,6 +127,14 @@ interface FunctionSettings {
   readonly nonDifferentiable: ReadonlySet<Tensor>;
   readonly dirty: ReadonlySet<Tensor>;
   readonly materialize: boolean;
+}
+
+/** Returns whether a result gets the history of its call: one that is marked, or of integers, has no gradient. */
+export function takesHistory(
+  result: unknown,
+  { nonDifferentiable }: Pick<FunctionSettings, "nonDifferentiable">,
+): result is Tensor {
+  return isTensor(result) && isDifferentiable(result.dtype) && !nonDifferentiable.has(result);
 }
 
 /** The static side of a Function subclass, as `apply` uses it. */
@@ -319,7 +329,7 @@ function applyRecorded(of: FunctionClass, args: readonly unknown[]): Applied {
   const returned = runForward(of, context, args), dirty = FunctionContext.dirtyOf(context);
   checkWritten(of, returned, dirty);
   for (const each of dirty) each.storage.version++;
-  const output = freshResults(returned, args, dirty);
+  const output = freshResults(returned, args, context);
   node?.finish(resultsOf(output), tensors);
   return { output, context };
 }
@@ -344,12 +354,23 @@ function checkWritten(of: FunctionClass, returned: unknown, dirty: ReadonlySet<T
   }
 }
 
-/** Returns the results of forward, with views in place of arguments that it returns without having written to them. */
-function freshResults(returned: unknown, args: readonly unknown[], dirty: ReadonlySet<Tensor>): unknown {
-  const fresh = (value: unknown): unknown =>
-    isTensor(value) && args.includes(value) && !dirty.has(value)
-      ? noGrad(() => ops.viewAs(value, value))
-      : value;
+/**
+ * Returns the results of forward, with aliases in place of arguments that it returns without having written to them, or
+ * as results without gradient: an argument keeps the history that it has. Other results without gradient lose theirs,
+ * which forward may have given them by recording.
+ */
+function freshResults(returned: unknown, args: readonly unknown[], context: FunctionContext): unknown {
+  const { dirty, nonDifferentiable } = FunctionContext.settings(context);
+  const fresh = (value: unknown): unknown => {
+    if (!isTensor(value)) return value;
+    const isMarked = nonDifferentiable.has(value), isWritten = dirty.has(value);
+    if (!args.includes(value)) return isMarked && value.requiresGrad ? value.detach_() : value;
+    if (isWritten && !(isMarked && value.requiresGrad)) return value;
+    if (!isMarked) return noGrad(() => ops.viewAs(value, value));
+    const result = ops.detach(value);
+    context.markNonDifferentiable(result);
+    return result;
+  };
   return Array.isArray(returned) ? returned.map(fresh) : fresh(returned);
 }
 
@@ -366,7 +387,7 @@ export function applyForward(
   context.needsInputGrad = needsInputGrad;
   const returned = runForward(of, context, args), dirty = FunctionContext.dirtyOf(context);
   checkWritten(of, returned, dirty);
-  return { output: checked(of, freshResults(returned, args, dirty)), context };
+  return { output: checked(of, freshResults(returned, args, context)), context };
 }
 
 /** The results of a call, by the positions of their gradients. */
@@ -399,9 +420,7 @@ export class FunctionNode extends Node {
     const settings = FunctionContext.settle(this.context, this, results);
     this.#settings = settings;
     results.forEach((result, output) => {
-      if (!isTensor(result) || !isDifferentiable(result.dtype) || settings.nonDifferentiable.has(result)) {
-        return;
-      }
+      if (!takesHistory(result, settings)) return;
       const isView = viewOf(result) !== null, isDirty = settings.dirty.has(result);
       if (isView && isDirty) return this.#writePart(result, output);
       const others = [...args, ...results.filter((each) => each !== result)];
