@@ -127,3 +127,16 @@ Deno.test("written values may have more leading dimensions of size 1 than their 
     assertEquals(run(x, tensor([[[7]]])).tolist(), wanted);
   }
 });
+
+Deno.test("written values may be lists, as untyped programs pass them: a compiled function breaks there alone", () => {
+  const write = (x: Tensor, first: number) => {
+    Reflect.apply(x.set, x, [[":", 0], [first, 2]]);
+    return x.mul(2);
+  };
+  for (const first of [1, 3.5]) {
+    const explained = compiler.explain(write)(tensor([[1, 2], [3, 4]]).float(), first);
+    assert(!`${explained}`.includes("bug in dyn"), `${explained}`);
+    const compiled = compile(write, { backend: "eager" })(tensor([[1, 2], [3, 4]]).float(), first);
+    assertEquals(compiled.tolist(), [[2 * first, 4], [4, 8]]);
+  }
+});

@@ -164,6 +164,11 @@ function indexing(m: Interpreter): Indexing<TensorValue, Value> {
     numberIn: () => breakGraph("tensorItem", "an index"),
     valueLike({ dtype, device }, value) {
       if (value.kind === "tensor") return value;
+      if (value.kind === "object") {
+        const list = value.exotic.kind === "array" ? value : breakGraph("tensorMethod", "set() of an object");
+        return ofNumbers(m, list, { make: tensor, chosen: { dtype, device } }) ??
+          breakGraph("tensorMethod", "set() of a list that is not of numbers");
+      }
       const place = m.options({ dtype: constant(dtype), device: constant(device) });
       return op(m, "full", [newArray(m, []), value, place]);
     },
