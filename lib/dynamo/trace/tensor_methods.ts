@@ -166,8 +166,10 @@ function indexing(m: Interpreter): Indexing<TensorValue, Value> {
       if (value.kind === "tensor") return value;
       if (value.kind === "object") {
         const list = value.exotic.kind === "array" ? value : breakGraph("tensorMethod", "set() of an object");
-        return ofNumbers(m, list, { make: tensor, chosen: { dtype, device } }) ??
-          breakGraph("tensorMethod", "set() of a list that is not of numbers");
+        const made = ofNumbers(m, list, { make: tensor, chosen: { dtype, device } });
+        return made instanceof TensorValue
+          ? made
+          : breakGraph("tensorMethod", "set() of a list of constants");
       }
       const place = m.options({ dtype: constant(dtype), device: constant(device) });
       return op(m, "full", [newArray(m, []), value, place]);
