@@ -147,7 +147,7 @@ const IN_OTHER_WORLD: Readonly<Record<string, number>> = {
   "what is awaited": 2,
   "a number that is awaited": 1,
   "an async function that is called": 2,
-  "a rejection that is handled": 2,
+  "a rejection that is handled": 1,
   "a generator that is compiled": 1,
   "sizes of a mask": 1,
   "a typed array that is passed on": 1,
