@@ -1,6 +1,7 @@
 /** Hooks of modules: their arguments and replacements, in PyTorch's order, with its numbers, plainly and compiled. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { compile, DynError, isTensor, nn, noGrad, ones, type Tensor, tensor } from "../mod.ts";
+import { ALL_MODULES } from "../lib/nn/module.ts";
 import type { CallGradients } from "../lib/types.ts";
 import "./support/turns/programs.ts";
 
@@ -185,6 +186,40 @@ Deno.test("compiled modules call hooks, those of gradients between their graphs"
   handle.remove();
   assertEquals(compiled(x).tolist(), before);
   assert(calls.length === 2);
+});
+
+Deno.test("modules are without hooks again once their hooks are removed, and still are once one is refused", () => {
+  const linear = new nn.Linear(2, 3), hook = () => {};
+  for (
+    const register of [
+      (given?: object) => linear.registerForwardHook(hook, given),
+      (given?: object) => linear.registerForwardPreHook(hook, given),
+      (given?: object) => linear.registerFullBackwardHook(hook, given),
+      (given?: object) => linear.registerFullBackwardPreHook(hook, given),
+      (given?: object) => nn.registerModuleForwardHook(hook, given),
+    ]
+  ) {
+    assertThrows(() => register({ late: true }), DynError);
+    assertEquals([linear.registeredHooks, ALL_MODULES.registeredHooks], [null, null]);
+    const first = register(), last = register();
+    first.remove();
+    const lists = [linear.registeredHooks, ALL_MODULES.registeredHooks].filter((each) => each !== null);
+    assertEquals(lists.length, 1);
+    last.remove();
+    assertEquals([linear.registeredHooks, ALL_MODULES.registeredHooks], [null, null]);
+  }
+  // As in PyTorch, a call looks for its hooks when it comes to them
+  const seen: string[] = [], handles: { remove(): void }[] = [];
+  const once = linear.registerForwardPreHook(() => {
+    once.remove();
+    handles.push(
+      linear.registerForwardHook(() => void seen.push("its own")),
+      nn.registerModuleForwardHook(() => void seen.push("of all")),
+    );
+  });
+  linear.call(ones([1, 2]));
+  for (const handle of handles) handle.remove();
+  assertEquals(seen, ["of all", "its own"]);
 });
 
 Deno.test("hooks may say of which types the module, its arguments and its results are", () => {

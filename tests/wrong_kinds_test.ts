@@ -209,8 +209,9 @@ const threads = dyn.getNumThreads();
 
 /** State that all later calls depend on. */
 function stateOfProcess(): string {
-  const hooks = Object.entries(ALL_MODULES.hooks ?? {}).filter(([, list]) => list.size > 0);
-  return Deno.inspect([hooks, ambientState(), dyn.config, dyn.getFloat32MatmulPrecision()], { depth: 9 });
+  return Deno.inspect([ALL_MODULES, ambientState(), dyn.config, dyn.getFloat32MatmulPrecision()], {
+    depth: 9,
+  });
 }
 
 /** The fault of a call, or null. */
@@ -245,7 +246,7 @@ Deno.test("arguments of wrong kinds end in dyn's own errors at the caller's line
     Object.keys(BEFORE).flatMap((before) => Object.keys(VALUES).map((value) => ({ entry, before, value })))
   );
   // Files are written under the names that calls are given
-  const faults: string[] = [], folder = Deno.cwd();
+  const faults: string[] = [], folder = Deno.cwd(), former = stateOfProcess();
   Deno.chdir(Deno.makeTempDirSync());
   for (const { entry, before, value } of sampleBySeed(calls, 150)) {
     const fault = await faultIn(entry, BEFORE[before] ?? (() => []), value);
@@ -255,4 +256,5 @@ Deno.test("arguments of wrong kinds end in dyn's own errors at the caller's line
   Deno.chdir(folder);
   Deno.removeSync(written, { recursive: true });
   assertEquals(faults, []);
+  assertEquals(stateOfProcess(), former);
 });

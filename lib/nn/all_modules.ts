@@ -1,7 +1,7 @@
 /**
  * Hooks of all modules, like `torch.nn.modules.module.register_module_forward_hook`, called before each module's own.
  */
-import { checkFunction, refuseSurplus } from "../base/checked_input.ts";
+import { refuseSurplus } from "../base/checked_input.ts";
 import type { HookHandle } from "../tensor/autograd_state.ts";
 import {
   type BackwardHook,
@@ -12,17 +12,9 @@ import {
   type NamedForwardHook,
   namedHook,
   namedPreHook,
-  noHooks,
   register,
-  type RegisteredHooks,
 } from "./hooks.ts";
 import { ALL_MODULES, type Module } from "./module.ts";
-
-/** The registry for a hook; none is created for a value that is not a function, since module calls would check it. */
-function hooksFor(hook: unknown): RegisteredHooks<Module> {
-  checkFunction(hook, "as a hook");
-  return ALL_MODULES.hooks ??= noHooks();
-}
 
 /** Calls a hook after `forward` of every module. */
 export function registerModuleForwardHook(
@@ -39,23 +31,23 @@ export function registerModuleForwardHook(
   options: ForwardHookOptions = {},
 ): HookHandle {
   if (arguments.length > 2) refuseSurplus("registerModuleForwardHook", 2, arguments);
-  return register(hooksFor(hook).after, namedHook(hook, options), options);
+  return register(ALL_MODULES, ({ after }) => after, namedHook(hook, options), options);
 }
 
 /** Calls a hook before `forward` of every module. */
 export function registerModuleForwardPreHook(hook: ForwardPreHook<Module>): HookHandle {
   if (arguments.length > 1) refuseSurplus("registerModuleForwardPreHook", 1, arguments);
-  return register(hooksFor(hook).before, namedPreHook(hook, {}));
+  return register(ALL_MODULES, ({ before }) => before, namedPreHook(hook, {}));
 }
 
 /** Calls a hook with the gradients of the inputs and outputs of every module. */
 export function registerModuleFullBackwardHook(hook: BackwardHook<Module>): HookHandle {
   if (arguments.length > 1) refuseSurplus("registerModuleFullBackwardHook", 1, arguments);
-  return register(hooksFor(hook).gradients, hook);
+  return register(ALL_MODULES, ({ gradients }) => gradients, hook);
 }
 
 /** Calls a hook with the gradients of the outputs of every module. */
 export function registerModuleFullBackwardPreHook(hook: BackwardPreHook<Module>): HookHandle {
   if (arguments.length > 1) refuseSurplus("registerModuleFullBackwardPreHook", 1, arguments);
-  return register(hooksFor(hook).gradientsBefore, hook);
+  return register(ALL_MODULES, ({ gradientsBefore }) => gradientsBefore, hook);
 }

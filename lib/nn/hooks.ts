@@ -110,8 +110,14 @@ export interface RegisteredHooks<M> {
   readonly read: Hooks<LoadStateDictPostHook<M>>;
 }
 
+/** An owner of hooks: a module, or all of them. */
+export interface Hooked<M> {
+  /** Null while there are none, so that calls test, and compiled ones guard, a single value. */
+  registeredHooks: RegisteredHooks<M> | null;
+}
+
 /** Returns empty lists of hooks. */
-export function noHooks<M>(): RegisteredHooks<M> {
+function noHooks<M>(): RegisteredHooks<M> {
   return {
     before: new Map(),
     after: new Map(),
@@ -128,20 +134,41 @@ let nextHook = 0;
 
 const HOOK_OPTIONS = ["prepend", "alwaysCall", "withKwargs"] as const;
 
-/** Registers a hook and returns its handle. */
-export function register<H>(
-  hooks: Hooks<H>,
+/**
+ * Registers a hook in one of the lists of an owner and returns its handle. A refused hook leaves the owner as it was,
+ * and so does the removal of its only one.
+ */
+export function register<M, H>(
+  owner: Hooked<M>,
+  listOf: (registry: RegisteredHooks<M>) => Hooks<H>,
   hook: H,
   options: ForwardHookOptions = {},
 ): HookHandle {
   checkFunction(hook, "as a hook");
   const { prepend = false, alwaysCall = false } = optionsOf("a hook", options, HOOK_OPTIONS);
+  const hooks = listOf(owner.registeredHooks ??= noHooks());
   const id = nextHook++, others = prepend ? [...hooks] : [];
   if (prepend) hooks.clear();
   hooks.set(id, { hook, always: alwaysCall });
   for (const [key, other] of others) hooks.set(key, other);
-  return { remove: () => void hooks.delete(id) };
+  return {
+    remove: () => {
+      hooks.delete(id);
+      dropEmptyLists(owner);
+    },
+  };
 }
+
+/** Frees an owner whose last hook was removed from the cost of having some. */
+export function dropEmptyLists<M>(owner: Hooked<M>): void {
+  if (Object.values(owner.registeredHooks ?? {}).every(({ size }) => size === 0)) {
+    owner.registeredHooks = null;
+  }
+}
+
+/** The lists of hooks that owners have now: hooks register and remove others during a call. */
+const listsOf = <M>(owners: readonly Hooked<M>[]): readonly RegisteredHooks<M>[] =>
+  owners.flatMap(({ registeredHooks }) => registeredHooks ?? []);
 
 /** Adapts a hook of calls to the form with named arguments. */
 export function namedHook<M>(
@@ -187,22 +214,22 @@ interface Call {
   readonly given: readonly unknown[];
 }
 
-/** Calls `forward` with its hooks: registry by registry, each in order. */
+/** Calls `forward` with its hooks: owner by owner, each in order. */
 export function callHooked<M extends object>(
   module: M,
-  sets: readonly RegisteredHooks<M>[],
+  owners: readonly Hooked<M>[],
   { forward, given }: Call,
 ): unknown {
   const done = new Set<unknown>();
   let state: Apart = apart(given);
-  if (!sets.some(({ after }) => hasAlways(after))) {
-    return behind(module, sets, { state: before(module, sets, state), forward, done });
+  if (!listsOf(owners).some(({ after }) => hasAlways(after))) {
+    return behind(module, owners, { state: before(module, owners, state), forward, done });
   }
   try {
-    state = before(module, sets, state);
-    return behind(module, sets, { state, forward, done });
+    state = before(module, owners, state);
+    return behind(module, owners, { state, forward, done });
   } catch (error) {
-    for (const { after } of sets) {
+    for (const { after } of listsOf(owners)) {
       for (const entry of after.values()) {
         if (entry.always && !done.has(entry)) entry.hook(module, ...state, undefined);
       }
@@ -216,9 +243,9 @@ function hasAlways(hooks: Hooks<unknown>): boolean {
   return false;
 }
 
-function before<M>(module: M, sets: readonly RegisteredHooks<M>[], given: Apart): Apart {
+function before<M>(module: M, owners: readonly Hooked<M>[], given: Apart): Apart {
   let state = given;
-  for (const { before } of sets) {
+  for (const { before } of listsOf(owners)) {
     for (const { hook } of before.values()) state = hook(module, ...state) ?? state;
   }
   return state;
@@ -233,15 +260,15 @@ interface HookedCall {
 
 function behind<M extends object>(
   module: M,
-  sets: readonly RegisteredHooks<M>[],
+  owners: readonly Hooked<M>[],
   { state, forward, done }: HookedCall,
 ): unknown {
-  const [args, kwargs] = state;
+  const [args, kwargs] = state, sets = listsOf(owners);
   const watched = sets.some(({ gradients, gradientsBefore }) => gradients.size + gradientsBefore.size > 0);
   const watch = watched ? new Gradients(module, sets) : null;
   const own = joined(watch === null ? args : watch.into(args), kwargs);
   let output: unknown = Reflect.apply(forward, module, own);
-  for (const { after } of sets) {
+  for (const { after } of listsOf(owners)) {
     for (const entry of after.values()) {
       done.add(entry);
       const replaced = entry.hook(module, args, kwargs, output);

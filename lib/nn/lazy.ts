@@ -9,6 +9,7 @@ import { isPlainObject } from "../base/tree.ts";
 import { empty } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d } from "./conv.ts";
+import { dropEmptyLists } from "./hooks.ts";
 import { withoutInit } from "./init_skipping.ts";
 import { Linear } from "./linear.ts";
 import { Module, type StateDict } from "./module.ts";
@@ -155,7 +156,7 @@ function become(lazy: LazyLayer, made: Module): void {
   Reflect.deleteProperty(lazy, "lazyPlan");
   const { registeredHooks: hooks } = lazy;
   for (const [id, { hook }] of hooks?.reading ?? []) if (hook === readLazily) hooks?.reading.delete(id);
-  if (Object.values(hooks ?? {}).every(({ size }) => size === 0)) lazy.registeredHooks = null;
+  dropEmptyLists(lazy);
   Object.setPrototypeOf(lazy, Object.getPrototypeOf(made));
 }
 

@@ -31,6 +31,7 @@ import {
   type ForwardHook,
   type ForwardHookOptions,
   type ForwardPreHook,
+  type Hooked,
   type HookOptions,
   type LoadStateDictPostHook,
   type LoadStateDictPreHook,
@@ -38,7 +39,6 @@ import {
   type NamedForwardPreHook,
   namedHook,
   namedPreHook,
-  noHooks,
   register,
   type RegisteredHooks,
   type StateDictHook,
@@ -71,8 +71,8 @@ export type { LoadOptions, LoadResult, StateDict } from "./module_state.ts";
 
 const UNCLONABLE: symbol = Symbol.for("A module, which module.clone() copies,");
 
-/** Hooks of all modules; null until one is registered. */
-export const ALL_MODULES: { hooks: RegisteredHooks<Module> | null } = { hooks: null };
+/** The owner of the hooks of all modules. */
+export const ALL_MODULES: Hooked<Module> = { registeredHooks: null };
 
 /** Compiles a forward function; set once by the compiler layer, so that `module.compile()` works. */
 type ForwardCompiler = (module: Module, options: object) => (...args: unknown[]) => unknown;
@@ -111,7 +111,7 @@ export class Module {
   /** Makes `structuredClone`, which would lose the class, fail with a hint. */
   readonly structuredClone: symbol = UNCLONABLE;
   /**
-   * Hooks of calls; null until one is registered, so that compiled calls guard a single value.
+   * Its own hooks; null while there are none.
    *
    * @internal
    */
@@ -144,10 +144,9 @@ export class Module {
   /** The part of `call` that is captured: without the error handler, which would enclose every operation of a model. */
   callTraced(...args: readonly unknown[]): unknown {
     const forward = this.compiledForward ?? this.forward;
-    const own = this.registeredHooks, { hooks } = ALL_MODULES;
-    if (own === null && hooks === null) return apply(forward, this, args);
-    const sets = [...hooks === null ? [] : [hooks], ...own === null ? [] : [own]];
-    return callHooked<Module>(this, sets, { forward, given: args });
+    const isPlain = this.registeredHooks === null && ALL_MODULES.registeredHooks === null;
+    if (isPlain) return apply(forward, this, args);
+    return callHooked<Module>(this, [ALL_MODULES, this], { forward, given: args });
   }
 
   /**
@@ -467,7 +466,7 @@ export class Module {
     options: ForwardHookOptions = {},
   ): HookHandle {
     if (arguments.length > 2) refuseSurplus("registerForwardHook", 2, arguments);
-    return register(hooksOf(this).after, namedHook(hook, options), options);
+    return register(this, ({ after }) => after, namedHook(hook, options), options);
   }
 
   /** Calls a hook before each `forward`; an array that it returns replaces the arguments. */
@@ -485,7 +484,7 @@ export class Module {
     options: HookOptions & { withKwargs?: boolean } = {},
   ): HookHandle {
     if (arguments.length > 2) refuseSurplus("registerForwardPreHook", 2, arguments);
-    return register(hooksOf(this).before, namedPreHook(hook, options), options);
+    return register(this, ({ before }) => before, namedPreHook(hook, options), options);
   }
 
   /**
@@ -494,37 +493,37 @@ export class Module {
    */
   registerFullBackwardHook(hook: BackwardHook<this>, options: HookOptions = {}): HookHandle {
     if (arguments.length > 2) refuseSurplus("registerFullBackwardHook", 2, arguments);
-    return register(hooksOf(this).gradients, hook, options);
+    return register(this, ({ gradients }) => gradients, hook, options);
   }
 
   /** Calls a hook with the gradients of a call's results; an array that it returns replaces them. */
   registerFullBackwardPreHook(hook: BackwardPreHook<this>, options: HookOptions = {}): HookHandle {
     if (arguments.length > 2) refuseSurplus("registerFullBackwardPreHook", 2, arguments);
-    return register(hooksOf(this).gradientsBefore, hook, options);
+    return register(this, ({ gradientsBefore }) => gradientsBefore, hook, options);
   }
 
   /** Calls a hook before `stateDict` saves this module. */
   registerStateDictPreHook(hook: StateDictPreHook<this>): HookHandle {
     if (arguments.length > 1) refuseSurplus("registerStateDictPreHook", 1, arguments);
-    return register(hooksOf(this).writing, hook);
+    return register(this, ({ writing }) => writing, hook);
   }
 
   /** Calls a hook with the state that `stateDict` has saved of this module and its descendants. */
   registerStateDictPostHook(hook: StateDictHook<this>): HookHandle {
     if (arguments.length > 1) refuseSurplus("registerStateDictPostHook", 1, arguments);
-    return register(hooksOf(this).written, hook);
+    return register(this, ({ written }) => written, hook);
   }
 
   /** Calls a hook before `loadStateDict` loads this module, with a copy of the state that it may change. */
   registerLoadStateDictPreHook(hook: LoadStateDictPreHook<this>): HookHandle {
     if (arguments.length > 1) refuseSurplus("registerLoadStateDictPreHook", 1, arguments);
-    return register(hooksOf(this).reading, hook);
+    return register(this, ({ reading }) => reading, hook);
   }
 
   /** Calls a hook with the unmatched keys after loading: it may remove keys before they are reported as errors. */
   registerLoadStateDictPostHook(hook: LoadStateDictPostHook<this>): HookHandle {
     if (arguments.length > 1) refuseSurplus("registerLoadStateDictPostHook", 1, arguments);
-    return register(hooksOf(this).read, hook);
+    return register(this, ({ read }) => read, hook);
   }
 
   /** Compiles `forward` in place. Parameters, buffers and state-dict keys stay as they are. */
@@ -552,8 +551,3 @@ export class Module {
 Object.defineProperty(Module.prototype.callTraced, "name", { value: "call" });
 
 showAsText(Module.prototype);
-
-/** The hooks of a module, which is what they are called with. */
-function hooksOf<M extends Module>(module: M): RegisteredHooks<M> {
-  return module.registeredHooks ??= noHooks();
-}

@@ -10,7 +10,7 @@ import { DynError } from "../../base/errors.ts";
 import { cat, norm, onesLike, rand, randLike, topk } from "../../tensor/generated_functions.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
-import type { NamedForwardPreHook } from "../hooks.ts";
+import { dropEmptyLists, type NamedForwardPreHook } from "../hooks.ts";
 import { Parameter } from "../parameter.ts";
 
 /** The kind of selection: single elements, whole slices of a dimension, or elements by a mask. */
@@ -327,6 +327,7 @@ export function remove<M extends Module>(module: M, ...given: PruningArguments<[
   for (const [id, { hook }] of module.registeredHooks?.before ?? []) {
     if (PRUNING.get(hook) === name) module.registeredHooks?.before.delete(id);
   }
+  dropEmptyLists(module);
   noGrad(() => original.mul_(mask));
   for (const field of [name, `${name}Orig`, `${name}Mask`]) Reflect.deleteProperty(module, field);
   const at = module.bufferEntries.findIndex(({ field }) => field === `${name}Mask`);
