@@ -677,7 +677,7 @@ Deno.test("no setting of a schedule or an optimizer is taken for another value: 
   ]] as const;
   for (const [name, flag] of flags) {
     const call = () => Reflect.construct(optim[name], [leaves(), { [flag]: "false" }]);
-    assertThrows(call, DynError, `Expected ${flag === "foreach" ? "foreach of SGD to be a" : "a"} boolean`);
+    assertThrows(call, DynError, `Expected ${flag} of ${name} to be a boolean but found "false"`);
   }
   // Where PyTorch takes foreach by position, true would have been maximize
   for (
