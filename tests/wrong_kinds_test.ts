@@ -195,7 +195,7 @@ function restoreSettings(): void {
   dyn.setDefaultDevice("cpu");
   dyn.setPrintoptions({ profile: "default" });
   dyn.setFloat32MatmulPrecision("highest");
-  dyn.setNumThreads(threads);
+  dyn.config.inductor.cppThreads = cppThreads;
   dyn.setMemoryLimit(null);
   dyn.useDeterministicAlgorithms(false);
   dyn.autograd.setDetectAnomaly(false);
@@ -205,7 +205,7 @@ function restoreSettings(): void {
   if (dyn.distributed.isInitialized()) dyn.distributed.destroyProcessGroup();
 }
 
-const threads = dyn.getNumThreads();
+const { cppThreads } = dyn.config.inductor;
 
 /** State that all later calls depend on. */
 function stateOfProcess(): string {
