@@ -322,6 +322,22 @@ Deno.test("hooks of optimizers see steps and states, in graphs too", () => {
   }
 });
 
+Deno.test("hooks of optimizers that remove themselves hide no other one", () => {
+  for (const compiled of [false, true]) {
+    const optimizer = new optim.SGD([new nn.Parameter(double([1, 2]))], 0.5), seen: string[] = [];
+    for (const name of ["first", "second", "third"]) {
+      const handle = optimizer.registerStepPreHook(() => {
+        seen.push(name);
+        if (name !== "third") handle.remove();
+      });
+    }
+    const body = () => optimizer.step(), step = compiled ? compile(body, { backend: "aot_eager" }) : body;
+    step();
+    step();
+    assertEquals(seen, ["first", "second", "third", "third"]);
+  }
+});
+
 Deno.test("tensors have PyTorch's further properties, in graphs too", () => {
   const x = tensor([[0, 1.5, 0], [2, 0, -3]]);
   assertEquals([x.nelement(), x.ndimension(), x.itemsize, x.nbytes, x.getDevice()], [6, 2, 4, 24, -1]);

@@ -22,34 +22,39 @@ export interface PlaceOfHook {
   readonly prepend?: boolean;
 }
 
+/** Hooks of one time of call. The list is replaced, not changed: a hook that removes itself hides no other one. */
+export interface HookList<H> {
+  hooks: readonly H[];
+}
+
 /** The hooks of an optimizer by time of call. */
 export class OptimizerHooks<O, S> {
-  readonly beforeStep: StepPreHook<O>[] = [];
-  readonly afterStep: StepPostHook<O>[] = [];
-  readonly beforeWriting: OptimizerHook<O>[] = [];
-  readonly afterWriting: OptimizerStateHook<O, S>[] = [];
-  readonly beforeReading: OptimizerStateHook<O, S>[] = [];
-  readonly afterReading: OptimizerHook<O>[] = [];
+  readonly beforeStep: HookList<StepPreHook<O>> = { hooks: [] };
+  readonly afterStep: HookList<StepPostHook<O>> = { hooks: [] };
+  readonly beforeWriting: HookList<OptimizerHook<O>> = { hooks: [] };
+  readonly afterWriting: HookList<OptimizerStateHook<O, S>> = { hooks: [] };
+  readonly beforeReading: HookList<OptimizerStateHook<O, S>> = { hooks: [] };
+  readonly afterReading: HookList<OptimizerHook<O>> = { hooks: [] };
 
   /** Runs a step between its hooks. */
   step<R>(optimizer: O, given: readonly unknown[], run: (args: readonly unknown[]) => R): R {
     let args = given;
-    for (const hook of this.beforeStep) args = hook(optimizer, args) ?? args;
+    for (const hook of this.beforeStep.hooks) args = hook(optimizer, args) ?? args;
     const result = run(args);
-    for (const hook of this.afterStep) hook(optimizer, args);
+    for (const hook of this.afterStep.hooks) hook(optimizer, args);
     return result;
   }
 }
 
 /** Adds a hook to a list. */
-export function addHook<H>(hooks: H[], hook: H, options: PlaceOfHook = {}): HookHandle {
+export function addHook<H>(list: HookList<H>, hook: H, options: PlaceOfHook = {}): HookHandle {
   checkFunction(hook, "as a hook of an optimizer");
-  if (optionsOf("a hook", options, ["prepend"]).prepend) hooks.unshift(hook);
-  else hooks.push(hook);
+  const isFirst = optionsOf("a hook", options, ["prepend"]).prepend;
+  list.hooks = isFirst ? [hook, ...list.hooks] : [...list.hooks, hook];
   let isThere = true;
   return {
     remove() {
-      if (isThere) hooks.splice(hooks.indexOf(hook), 1);
+      if (isThere) list.hooks = list.hooks.toSpliced(list.hooks.indexOf(hook), 1);
       isThere = false;
     },
   };

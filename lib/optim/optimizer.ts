@@ -259,9 +259,9 @@ export abstract class Optimizer<H extends object = WithRate> {
 
   stateDict(): OptimizerState<H> {
     if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
-    for (const hook of this.hooks?.beforeWriting ?? []) hook(this);
+    for (const hook of this.hooks?.beforeWriting.hooks ?? []) hook(this);
     const state = this.written();
-    return (this.hooks?.afterWriting ?? []).reduce((known, hook) => hook(this, known) ?? known, state);
+    return (this.hooks?.afterWriting.hooks ?? []).reduce((known, hook) => hook(this, known) ?? known, state);
   }
 
   private written(): OptimizerState<H> {
@@ -284,10 +284,10 @@ export abstract class Optimizer<H extends object = WithRate> {
   loadStateDict(given: OptimizerState<H> | TorchOptimizerState): void {
     if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
     checkKind(given, "an object", "loadStateDict");
-    const before = this.hooks?.beforeReading ?? [];
+    const before = this.hooks?.beforeReading.hooks ?? [];
     const state = isTorchState(given) ? this.translated(given) : given;
     this.read(before.reduce((known, hook) => hook(this, known) ?? known, state));
-    for (const hook of this.hooks?.afterReading ?? []) hook(this);
+    for (const hook of this.hooks?.afterReading.hooks ?? []) hook(this);
   }
 
   private translated({ state, param_groups }: TorchOptimizerState): OptimizerState<H> {
