@@ -41,20 +41,24 @@ const NATIVE: ReadonlySet<string> = new Set(["functional.ts", "compiling.ts"]);
 /** Runs a program of tests/distributed on so many ranks, by Open MPI or MPICH. */
 function mpirun(ranks: number, program: string, ...args: readonly string[]): Promise<Outcome> {
   const path = fileURLToPath(new URL(`distributed/${program}`, import.meta.url));
-  return runProgram("mpirun", [
-    ...["-n", `${ranks}`],
-    ...[Deno.execPath(), "run", "-A", "--no-check", path],
-    ...args,
-  ], {
-    env: {
-      DYN_NUM_THREADS: "1",
-      OMPI_MCA_rmaps_base_oversubscribe: "1",
-      ...NATIVE.has(program) ? {} : { DYN_TIER: "wasm" },
-      OMPI_ALLOW_RUN_AS_ROOT: "1",
-      OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: "1",
-      OMPI_MCA_hwloc_base_binding_policy: "none",
-    },
-  });
+  // A folder for the sockets of this run: those of killed runs stay, and their names come again
+  return withFolder((folder) =>
+    runProgram("mpirun", [
+      ...["-n", `${ranks}`],
+      ...[Deno.execPath(), "run", "-A", "--no-check", path],
+      ...args,
+    ], {
+      env: {
+        TMPDIR: folder,
+        DYN_NUM_THREADS: "1",
+        OMPI_MCA_rmaps_base_oversubscribe: "1",
+        ...NATIVE.has(program) ? {} : { DYN_TIER: "wasm" },
+        OMPI_ALLOW_RUN_AS_ROOT: "1",
+        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: "1",
+        OMPI_MCA_hwloc_base_binding_policy: "none",
+      },
+    })
+  );
 }
 
 /** The backend of tests that do not depend on it. */
@@ -237,21 +241,23 @@ program(
 testInTurn("programs on ranks", ...sampleBySeed(programs, 1));
 
 Deno.test("a rank that waits too long reports where all ranks are", MPI, async () => {
-  const { stdout } = await withFolder((folder) => mpirun(2, "faults.ts", "absent", folder));
+  const { stdout, stderr } = await withFolder((folder) => mpirun(2, "faults.ts", "absent", folder));
   assertStringIncludes(
     stdout,
     `rank 0: Expected allReduce("sum") of int64 [1] to end within 0.4 s but found ` +
       `rank 0: allReduce("sum") of int64 [1]; rank 1: in no call of this group, or gone`,
+    stderr,
   );
   assertStringIncludes(stdout, "rank 0: Expected a usable group but found one in which");
 });
 
 Deno.test("a rank whose program has ended ends the calls of the others", MPI, async () => {
-  const { stdout } = await mpirun(2, "faults.ts", "over");
+  const { stdout, stderr } = await mpirun(2, "faults.ts", "over");
   assertEquals(
     stdout,
     `rank 0: Expected the same call on all ranks but found rank 0: allReduce("sum") of int64 [1]; ` +
       "rank 1: destroyProcessGroup(), or the end of the program\n",
+    stderr,
   );
 });
 
