@@ -578,6 +578,7 @@ import "./lib/debug/crossref.ts";
 import "./lib/tensor/dropped_gradients.ts";
 import "./lib/nn/deep_copy.ts";
 import "./lib/nn/error_places.ts";
+import "./lib/base/hook_list.ts";
 import "./lib/autograd/passing.ts";
 import "./lib/nn/hooks.ts";
 import "./lib/nn/buffer.ts";

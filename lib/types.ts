@@ -24,6 +24,7 @@ export type { TensorMeta } from "./graph/meta.ts";
 export type { Callable, GraphModule } from "./graph/graph_module.ts";
 export type { DeviceName } from "./loops/device.ts";
 export type { CallOf, LoadOptions, LoadResult, Module, StateDict } from "./nn/module.ts";
+export type { HookHandle, HookList, HookOptions, RegisteredHook } from "./base/hook_list.ts";
 export type { TypeOrDevice } from "./base/type_or_device.ts";
 export type { RandomSource } from "./ops/random_source.ts";
 export type {
@@ -33,7 +34,6 @@ export type {
   ForwardHook,
   ForwardHookOptions,
   ForwardPreHook,
-  HookOptions,
   LoadStateDictPostHook,
   LoadStateDictPreHook,
   NamedArguments,
@@ -59,7 +59,7 @@ export type {
   SourcePosition,
 } from "./graph/node.ts";
 export type { Dim, Sym } from "./sym/expr.ts";
-export type { BackwardOptions, GradFn, HookHandle, TensorHook } from "./tensor/autograd_state.ts";
+export type { BackwardOptions, GradFn, TensorHook } from "./tensor/autograd_state.ts";
 export type { BackwardArguments, NamedBackward } from "./tensor/backward_arguments.ts";
 export type { AtLeast } from "./tensor/free_forms.ts";
 export type { TensorMethods } from "./tensor/generated_methods.ts";

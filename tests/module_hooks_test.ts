@@ -118,6 +118,26 @@ Deno.test("forward hooks are called in order: those of all modules, prepended on
   assertEquals(seen, ["before 1 {}", "always false"]);
 });
 
+Deno.test("hooks that remove or add others change later calls alone", () => {
+  for (const compiled of [false, true]) {
+    const model = new nn.Linear(2, 2), seen: string[] = [], x = floats([1, 2]);
+    const call = compiled
+      ? compile((x: Tensor) => model.call(x), { backend: "eager" })
+      : (x: Tensor) => model.call(x);
+    const own = model.registerForwardHook(() => {
+      seen.push("own");
+      own.remove();
+      other.remove();
+      model.registerForwardHook(() => void seen.push("added"));
+    });
+    const other = model.registerForwardHook(() => void seen.push("other"));
+    call(x);
+    assertEquals(seen.splice(0), ["own", "other"]);
+    call(x);
+    assertEquals(seen, ["added"]);
+  }
+});
+
 Deno.test("a tensor that a hook before a call returns is its argument", () => {
   const model = new Pair(), x = floats([1, 2]);
   model.registerForwardPreHook((_, [first]) => isTensor(first) ? first.add(1) : undefined);

@@ -5,8 +5,9 @@
  */
 import { DynError, InternalError } from "../base/errors.ts";
 import { isDifferentiable } from "../base/dtype.ts";
+import type { HookHandle } from "../base/hook_list.ts";
 import { type OpDefinition, viewsMemory } from "../ops/definition.ts";
-import type { HookHandle, TensorHook, ViewState, ViewStep } from "../tensor/autograd_state.ts";
+import type { TensorHook, ViewState, ViewStep } from "../tensor/autograd_state.ts";
 import { callResolved, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { sharedResult } from "../tensor/inplace.ts";

@@ -2,7 +2,7 @@
  * Hooks of all modules, like `torch.nn.modules.module.register_module_forward_hook`, called before each module's own.
  */
 import { refuseSurplus } from "../base/checked_input.ts";
-import type { HookHandle } from "../tensor/autograd_state.ts";
+import type { HookHandle } from "../base/hook_list.ts";
 import {
   type BackwardHook,
   type BackwardPreHook,

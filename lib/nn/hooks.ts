@@ -5,8 +5,8 @@
 import { checkFunction, checkKind, optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
+import { addHook, type HookHandle, type HookList, type HookOptions, noHooks } from "../base/hook_list.ts";
 import { passedThrough } from "../autograd/passing.ts";
-import type { HookHandle } from "../tensor/autograd_state.ts";
 import { isGradEnabled } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
@@ -77,12 +77,6 @@ export type LoadStateDictPreHook<M> = (
 /** Called after a module has loaded its state, with the lists of unmatched keys, which it may change. */
 export type LoadStateDictPostHook<M> = (module: M, result: UnfitKeys) => void;
 
-/** The position of a hook among others. */
-export interface HookOptions {
-  /** Whether to call it before the existing hooks. */
-  readonly prepend?: boolean;
-}
-
 /** Options of forward hooks. */
 export interface ForwardHookOptions extends HookOptions {
   /** Whether to pass named arguments separately: the last argument if it is a plain object. */
@@ -91,23 +85,16 @@ export interface ForwardHookOptions extends HookOptions {
   readonly alwaysCall?: boolean;
 }
 
-interface Registered<H> {
-  readonly hook: H;
-  readonly always: boolean;
-}
-
-type Hooks<H> = Map<number, Registered<H>>;
-
-/** Hooks by number, in the order of their calls. */
+/** The hooks of a module by the moment of their calls. */
 export interface RegisteredHooks<M> {
-  readonly before: Hooks<NamedForwardPreHook<M>>;
-  readonly after: Hooks<NamedForwardHook<M>>;
-  readonly gradientsBefore: Hooks<BackwardPreHook<M>>;
-  readonly gradients: Hooks<BackwardHook<M>>;
-  readonly writing: Hooks<StateDictPreHook<M>>;
-  readonly written: Hooks<StateDictHook<M>>;
-  readonly reading: Hooks<LoadStateDictPreHook<M>>;
-  readonly read: Hooks<LoadStateDictPostHook<M>>;
+  readonly before: HookList<NamedForwardPreHook<M>>;
+  readonly after: HookList<NamedForwardHook<M>>;
+  readonly gradientsBefore: HookList<BackwardPreHook<M>>;
+  readonly gradients: HookList<BackwardHook<M>>;
+  readonly writing: HookList<StateDictPreHook<M>>;
+  readonly written: HookList<StateDictHook<M>>;
+  readonly reading: HookList<LoadStateDictPreHook<M>>;
+  readonly read: HookList<LoadStateDictPostHook<M>>;
 }
 
 /** An owner of hooks: a module, or all of them. */
@@ -116,21 +103,16 @@ export interface Hooked<M> {
   registeredHooks: RegisteredHooks<M> | null;
 }
 
-/** Returns empty lists of hooks. */
-function noHooks<M>(): RegisteredHooks<M> {
-  return {
-    before: new Map(),
-    after: new Map(),
-    gradientsBefore: new Map(),
-    gradients: new Map(),
-    writing: new Map(),
-    written: new Map(),
-    reading: new Map(),
-    read: new Map(),
-  };
-}
-
-let nextHook = 0;
+const emptyLists = <M>(): RegisteredHooks<M> => ({
+  before: noHooks(),
+  after: noHooks(),
+  gradientsBefore: noHooks(),
+  gradients: noHooks(),
+  writing: noHooks(),
+  written: noHooks(),
+  reading: noHooks(),
+  read: noHooks(),
+});
 
 const HOOK_OPTIONS = ["prepend", "alwaysCall", "withKwargs"] as const;
 
@@ -140,20 +122,17 @@ const HOOK_OPTIONS = ["prepend", "alwaysCall", "withKwargs"] as const;
  */
 export function register<M, H>(
   owner: Hooked<M>,
-  listOf: (registry: RegisteredHooks<M>) => Hooks<H>,
+  listOf: (registry: RegisteredHooks<M>) => HookList<H>,
   hook: H,
   options: ForwardHookOptions = {},
 ): HookHandle {
   checkFunction(hook, "as a hook");
   const { prepend = false, alwaysCall = false } = optionsOf("a hook", options, HOOK_OPTIONS);
-  const hooks = listOf(owner.registeredHooks ??= noHooks());
-  const id = nextHook++, others = prepend ? [...hooks] : [];
-  if (prepend) hooks.clear();
-  hooks.set(id, { hook, always: alwaysCall });
-  for (const [key, other] of others) hooks.set(key, other);
+  const list = listOf(owner.registeredHooks ??= emptyLists());
+  const handle = addHook(list, hook, { purpose: "as a hook", prepend, always: alwaysCall });
   return {
     remove: () => {
-      hooks.delete(id);
+      handle.remove();
       dropEmptyLists(owner);
     },
   };
@@ -161,7 +140,7 @@ export function register<M, H>(
 
 /** Frees an owner whose last hook was removed from the cost of having some. */
 export function dropEmptyLists<M>(owner: Hooked<M>): void {
-  if (Object.values(owner.registeredHooks ?? {}).every(({ size }) => size === 0)) {
+  if (Object.values(owner.registeredHooks ?? {}).every(({ entries }) => entries.length === 0)) {
     owner.registeredHooks = null;
   }
 }
@@ -230,7 +209,7 @@ export function callHooked<M extends object>(
     return behind(module, owners, { state, forward, done });
   } catch (error) {
     for (const { after } of listsOf(owners)) {
-      for (const entry of after.values()) {
+      for (const entry of after.entries) {
         if (entry.always && !done.has(entry)) entry.hook(module, ...state, undefined);
       }
     }
@@ -238,15 +217,12 @@ export function callHooked<M extends object>(
   }
 }
 
-function hasAlways(hooks: Hooks<unknown>): boolean {
-  for (const { always } of hooks.values()) if (always) return true;
-  return false;
-}
+const hasAlways = ({ entries }: HookList<unknown>): boolean => entries.some(({ always }) => always);
 
 function before<M>(module: M, owners: readonly Hooked<M>[], given: Apart): Apart {
   let state = given;
   for (const { before } of listsOf(owners)) {
-    for (const { hook } of before.values()) state = hook(module, ...state) ?? state;
+    for (const { hook } of before.entries) state = hook(module, ...state) ?? state;
   }
   return state;
 }
@@ -264,12 +240,14 @@ function behind<M extends object>(
   { state, forward, done }: HookedCall,
 ): unknown {
   const [args, kwargs] = state, sets = listsOf(owners);
-  const watched = sets.some(({ gradients, gradientsBefore }) => gradients.size + gradientsBefore.size > 0);
+  const watched = sets.some(({ gradients, gradientsBefore }) =>
+    gradients.entries.length + gradientsBefore.entries.length > 0
+  );
   const watch = watched ? new Gradients(module, sets) : null;
   const own = joined(watch === null ? args : watch.into(args), kwargs);
   let output: unknown = Reflect.apply(forward, module, own);
   for (const { after } of listsOf(owners)) {
-    for (const entry of after.values()) {
+    for (const entry of after.entries) {
       done.add(entry);
       const replaced = entry.hook(module, args, kwargs, output);
       if (replaced !== undefined) output = replaced;
@@ -287,8 +265,8 @@ class Gradients<M extends object> {
   #hasInputs = false;
 
   constructor(readonly module: M, sets: readonly RegisteredHooks<M>[]) {
-    this.#before = sets.flatMap((each) => [...each.gradientsBefore.values()].map(({ hook }) => hook));
-    this.#hooks = sets.flatMap((each) => [...each.gradients.values()].map(({ hook }) => hook));
+    this.#before = sets.flatMap((each) => each.gradientsBefore.entries.map(({ hook }) => hook));
+    this.#hooks = sets.flatMap((each) => each.gradients.entries.map(({ hook }) => hook));
   }
 
   /** Wraps arguments, so that hooks see their gradients. */

@@ -5,6 +5,7 @@
  */
 import { trailing } from "../base/arguments.ts";
 import { DynError, InternalError } from "../base/errors.ts";
+import { removeHooks } from "../base/hook_list.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { empty } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -155,7 +156,7 @@ function become(lazy: LazyLayer, made: Module): void {
   }
   Reflect.deleteProperty(lazy, "lazyPlan");
   const { registeredHooks: hooks } = lazy;
-  for (const [id, { hook }] of hooks?.reading ?? []) if (hook === readLazily) hooks?.reading.delete(id);
+  if (hooks) removeHooks(hooks.reading, ({ hook }) => hook === readLazily);
   dropEmptyLists(lazy);
   Object.setPrototypeOf(lazy, Object.getPrototypeOf(made));
 }

@@ -1,5 +1,5 @@
 /** Layers, losses and the base Module: the namespace `nn`. */
-export type { HookHandle } from "../tensor/autograd_state.ts";
+export type { HookHandle } from "../base/hook_list.ts";
 export { type CallOf, type LoadOptions, type LoadResult, Module, type StateDict } from "./module.ts";
 export {
   registerModuleForwardHook,

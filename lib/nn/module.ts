@@ -13,12 +13,12 @@ import {
 } from "../base/checked_input.ts";
 import { type AnyFunction, type Flag, flagOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
+import type { HookHandle, HookOptions } from "../base/hook_list.ts";
 import { apply } from "../base/own_builtins.ts";
 import type { DType } from "../base/dtype.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { dropGradients } from "../tensor/dropped_gradients.ts";
-import type { HookHandle } from "../tensor/autograd_state.ts";
 import type { ConversionOptions } from "../tensor/tensor_options.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { checkTensor } from "../tensor/checked.ts";
@@ -32,7 +32,6 @@ import {
   type ForwardHookOptions,
   type ForwardPreHook,
   type Hooked,
-  type HookOptions,
   type LoadStateDictPostHook,
   type LoadStateDictPreHook,
   type NamedForwardHook,

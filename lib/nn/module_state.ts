@@ -101,7 +101,7 @@ export function readState<M extends Stateful<M>>(
     state: StateDict = { ...given },
     below = module.namedModules();
   for (const [path, each] of below) {
-    for (const { hook } of each.registeredHooks?.reading.values() ?? []) {
+    for (const { hook } of each.registeredHooks?.reading.entries ?? []) {
       hook(each, state, path ? `${path}.` : "", strict);
     }
   }
@@ -125,7 +125,7 @@ export function readState<M extends Stateful<M>>(
     throw new DynError(`Expected the state of ${module.constructor.name} but found ${problems.join("; ")}`);
   };
   // Hooks see the loaded state and may remove keys before these are reported
-  const judges = below.flatMap(([, each]) => each.registeredHooks?.read.size ? [each] : [])
+  const judges = below.flatMap(([, each]) => each.registeredHooks?.read.entries.length ? [each] : [])
     .toReversed();
   refuse(strict && judges.length === 0 ? [...keys(), ...shapes] : shapes);
   if (assign) assignState(entries, state);
@@ -138,7 +138,7 @@ export function readState<M extends Stateful<M>>(
     });
   }
   for (const each of judges) {
-    for (const { hook } of each.registeredHooks?.read.values() ?? []) hook(each, result);
+    for (const { hook } of each.registeredHooks?.read.entries ?? []) hook(each, result);
   }
   if (strict) refuse(keys());
   return result;
@@ -176,10 +176,10 @@ function stateEntriesOf<M extends Stateful<M>>(module: M, prefix = ""): StateEnt
  */
 export function writeState<M extends Stateful<M>>(module: M, prefix: string, into: StateDict): StateDict {
   const { registeredHooks: hooks } = module;
-  for (const { hook } of hooks?.writing.values() ?? []) hook(module, prefix);
+  for (const { hook } of hooks?.writing.entries ?? []) hook(module, prefix);
   for (const { key, tensor } of ownEntriesOf(module, prefix)) into[key] = tensor.detach();
   let state = into;
   for (const [name, child] of module.memberModules()) state = writeState(child, `${prefix}${name}.`, state);
-  for (const { hook } of hooks?.written.values() ?? []) state = hook(module, state, prefix) ?? state;
+  for (const { hook } of hooks?.written.entries ?? []) state = hook(module, state, prefix) ?? state;
   return state;
 }

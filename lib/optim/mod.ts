@@ -12,7 +12,6 @@ export type {
   OptimizerHook,
   OptimizerHooks,
   OptimizerStateHook,
-  PlaceOfHook,
   StepPostHook,
   StepPreHook,
 } from "./hooks.ts";

@@ -15,18 +15,17 @@ import { checkedTensors } from "../tensor/checked.ts";
 import { type Flag, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import type { HookHandle, HookOptions } from "../base/hook_list.ts";
 import { namedNumbers, namingNumbers } from "../base/json_numbers.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
 import { dropGradients } from "../tensor/dropped_gradients.ts";
 import { zeros } from "../tensor/generated_functions.ts";
 import { Tensor } from "../tensor/tensor.ts";
-import type { HookHandle } from "../tensor/autograd_state.ts";
 import {
-  addHook,
   type OptimizerHook,
   OptimizerHooks,
   type OptimizerStateHook,
-  type PlaceOfHook,
+  register,
   type StepPostHook,
   type StepPreHook,
 } from "./hooks.ts";
@@ -218,50 +217,53 @@ export abstract class Optimizer<H extends object = WithRate> {
   /** Calls a hook before each step, with the optimizer and the step's arguments. */
   registerStepPreHook(hook: StepPreHook<this>): HookHandle {
     if (arguments.length > 1) refuseSurplus("registerStepPreHook", 1, arguments);
-    return addHook(this.hooked().beforeStep, hook);
+    return register(this.hooked().beforeStep, hook);
   }
 
   /** Calls a hook after each step. */
   registerStepPostHook(hook: StepPostHook<this>): HookHandle {
     if (arguments.length > 1) refuseSurplus("registerStepPostHook", 1, arguments);
-    return addHook(this.hooked().afterStep, hook);
+    return register(this.hooked().afterStep, hook);
   }
 
   /** Calls a hook before `stateDict` saves. */
-  registerStateDictPreHook(hook: OptimizerHook<this>, place: PlaceOfHook = {}): HookHandle {
+  registerStateDictPreHook(hook: OptimizerHook<this>, place: HookOptions = {}): HookHandle {
     if (arguments.length > 2) refuseSurplus("registerStateDictPreHook", 2, arguments);
-    return addHook(this.hooked().beforeWriting, hook, place);
+    return register(this.hooked().beforeWriting, hook, place);
   }
 
   /** Calls a hook with the state that `stateDict` has saved, which it may replace. */
   registerStateDictPostHook(
     hook: OptimizerStateHook<this, OptimizerState<H>>,
-    place: PlaceOfHook = {},
+    place: HookOptions = {},
   ): HookHandle {
     if (arguments.length > 2) refuseSurplus("registerStateDictPostHook", 2, arguments);
-    return addHook(this.hooked().afterWriting, hook, place);
+    return register(this.hooked().afterWriting, hook, place);
   }
 
   /** Calls a hook with the state that `loadStateDict` will load, which it may replace. */
   registerLoadStateDictPreHook(
     hook: OptimizerStateHook<this, OptimizerState<H>>,
-    place: PlaceOfHook = {},
+    place: HookOptions = {},
   ): HookHandle {
     if (arguments.length > 2) refuseSurplus("registerLoadStateDictPreHook", 2, arguments);
-    return addHook(this.hooked().beforeReading, hook, place);
+    return register(this.hooked().beforeReading, hook, place);
   }
 
   /** Calls a hook after `loadStateDict` has loaded. */
-  registerLoadStateDictPostHook(hook: OptimizerHook<this>, place: PlaceOfHook = {}): HookHandle {
+  registerLoadStateDictPostHook(hook: OptimizerHook<this>, place: HookOptions = {}): HookHandle {
     if (arguments.length > 2) refuseSurplus("registerLoadStateDictPostHook", 2, arguments);
-    return addHook(this.hooked().afterReading, hook, place);
+    return register(this.hooked().afterReading, hook, place);
   }
 
   stateDict(): OptimizerState<H> {
     if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
-    for (const hook of this.hooks?.beforeWriting.hooks ?? []) hook(this);
+    for (const { hook } of this.hooks?.beforeWriting.entries ?? []) hook(this);
     const state = this.written();
-    return (this.hooks?.afterWriting.hooks ?? []).reduce((known, hook) => hook(this, known) ?? known, state);
+    return (this.hooks?.afterWriting.entries ?? []).reduce(
+      (known, { hook }) => hook(this, known) ?? known,
+      state,
+    );
   }
 
   private written(): OptimizerState<H> {
@@ -284,10 +286,10 @@ export abstract class Optimizer<H extends object = WithRate> {
   loadStateDict(given: OptimizerState<H> | TorchOptimizerState): void {
     if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
     checkKind(given, "an object", "loadStateDict");
-    const before = this.hooks?.beforeReading.hooks ?? [];
+    const before = this.hooks?.beforeReading.entries ?? [];
     const state = isTorchState(given) ? this.translated(given) : given;
-    this.read(before.reduce((known, hook) => hook(this, known) ?? known, state));
-    for (const hook of this.hooks?.afterReading.hooks ?? []) hook(this);
+    this.read(before.reduce((known, { hook }) => hook(this, known) ?? known, state));
+    for (const { hook } of this.hooks?.afterReading.entries ?? []) hook(this);
   }
 
   private translated({ state, param_groups }: TorchOptimizerState): OptimizerState<H> {

@@ -3,18 +3,13 @@
  * Generic in the tensor type, so that the tensor class can build on it. Invariant: a tensor without this state does
  * not require grad and is not a differentiable view.
  */
+import type { HookHandle } from "../base/hook_list.ts";
 import type { CapturedCall } from "../graph/custom_gradient.ts";
 import type { OpDefinition } from "../ops/definition.ts";
 import type { ArgsOf, Params } from "../ops/params.ts";
 
 /** Receives a gradient, and may return a replacement. */
 export type TensorHook<T> = (grad: T) => T | void;
-
-/** Removes a hook. */
-export interface HookHandle {
-  /** Removes the hook; a second call does nothing. */
-  remove(): void;
-}
 
 /** The operation that created a tensor. */
 export interface GradFn<T> {

@@ -10,6 +10,7 @@ import { showAsText } from "../base/console_text.ts";
 import type { TypeOrDevice } from "../base/type_or_device.ts";
 import { complexText } from "../base/complex.ts";
 import { DynError } from "../base/errors.ts";
+import type { HookHandle } from "../base/hook_list.ts";
 import { besideElements, withOwnLists } from "../base/inherited_elements.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
@@ -18,7 +19,6 @@ import {
   type AutogradRuntime,
   type AutogradState,
   type GradFn,
-  type HookHandle,
   replaceGradient,
   takeGradient,
   type TensorHook,

@@ -7,6 +7,7 @@ import { type Arguments, argumentsOf } from "../../base/arguments.ts";
 import { checkFunction, checkKind, optionsOf, refuseSurplus } from "../../base/checked_input.ts";
 import { checkModule, type Module } from "../module.ts";
 import { DynError } from "../../base/errors.ts";
+import { removeHooks } from "../../base/hook_list.ts";
 import { cat, norm, onesLike, rand, randLike, topk } from "../../tensor/generated_functions.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
@@ -324,8 +325,8 @@ export function remove<M extends Module>(module: M, ...given: PruningArguments<[
       `Expected a pruned tensor ${name} of ${module.constructor.name} but found one that is not`,
     );
   }
-  for (const [id, { hook }] of module.registeredHooks?.before ?? []) {
-    if (PRUNING.get(hook) === name) module.registeredHooks?.before.delete(id);
+  if (module.registeredHooks) {
+    removeHooks(module.registeredHooks.before, ({ hook }) => PRUNING.get(hook) === name);
   }
   dropEmptyLists(module);
   noGrad(() => original.mul_(mask));
@@ -342,7 +343,7 @@ export function isPruned(module: Module): boolean {
   if (arguments.length > 1) refuseSurplus("isPruned", 1, arguments);
   checkModule(module, "isPruned");
   return module.modules().some((each) =>
-    [...each.registeredHooks?.before.values() ?? []].some(({ hook }) => PRUNING.has(hook))
+    each.registeredHooks?.before.entries.some(({ hook }) => PRUNING.has(hook)) ?? false
   );
 }
 
