@@ -18,6 +18,7 @@ import {
   tensor,
 } from "../mod.ts";
 import { gunzipSync } from "node:zlib";
+import { writeArchive } from "../lib/base/archive.ts";
 import { readTorchFile } from "../lib/data/torch_file.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
@@ -98,6 +99,46 @@ Deno.test("pickles run nothing: classes and functions of Python, damaged and oth
     const archive = Deno.readFileSync(new URL("data/torch_save.pt", import.meta.url));
     refused(archive.subarray(0, 4000), "Expected an archive");
     refused(archive.with(archive.length - 6, 0), "Expected");
+  }));
+
+Deno.test("other files are named for what they are, safetensors files never", () =>
+  inFolder((file) => {
+    const messageOf = (read: (path: string) => unknown, contents: string | Uint8Array<ArrayBuffer>) => {
+      const bytes = typeof contents === "string"
+        ? Uint8Array.from(contents, (each) => each.charCodeAt(0))
+        : contents;
+      Deno.writeFileSync(file, bytes);
+      return assertThrows(() => read(file), DynError).message;
+    };
+    const archive = (...names: string[]) =>
+      writeArchive(new Map(names.map((name) => [name, new Uint8Array(1)])));
+    const kinds: readonly (readonly [string | Uint8Array<ArrayBuffer>, string])[] = [
+      ["", "an empty file"],
+      ["version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"],
+      ["\n<!DOCTYPE html><html>", "a page"],
+      ["\x93NUMPY\x01\0", "an array of NumPy; data.readNpy(path) reads it"],
+      ["GGUF\x03\0\0\0", "a file of GGUF"],
+      ["\x89HDF\r\n\x1a\n", "a file of HDF5"],
+      ["\x08\x07\x12\x07pytorch", "what seems to be a model of ONNX"],
+      ["\x80\x04\x95\x10\0\0\0\0\0\0\0}", "a pickle of Python"],
+      [archive("m/data.pkl", "m/constants.pkl"), "a program of TorchScript"],
+      [archive("m/models/model.json", "m/archive_format"), "a program of torch.export"],
+      [archive("a.npy"), "an archive of numpy.savez"],
+      [archive("config.json", "model.weights.h5"), "a model of Keras"],
+    ];
+    for (const [contents, kind] of kinds) {
+      for (const read of [load, safetensors.load]) {
+        const message = messageOf(read, contents);
+        assert(message.includes(` but found ${kind}`), message);
+        assert(message.endsWith(`, in ${file}`), message);
+      }
+    }
+    // A header may be as long as a pickle or a message of ONNX begins
+    for (const name of ["t".repeat(640 - 48), "t".repeat(0x1208 - 48)]) {
+      safetensors.save({ [name]: tensor([1]) }, file);
+      assertEquals(safetensors.load(file)[name]?.tolist(), [1]);
+      assertEquals(load<Record<string, Tensor>>(file)[name]?.tolist(), [1]);
+    }
   }));
 
 Deno.test("states from before batches were counted load strictly, and the count stays", () => {

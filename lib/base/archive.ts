@@ -101,16 +101,36 @@ export function readArchive(all: Uint8Array<ArrayBuffer>, { checksums = true }: 
   }
 }
 
+/** The names in an archive, with compression or without; null if it is none, or damaged. */
+export function namesInArchive(all: Uint8Array<ArrayBuffer>): string[] | null {
+  try {
+    return Array.from(entriesIn(all), ({ name }) => name);
+  } catch {
+    return null;
+  }
+}
+
+/** The entries of an archive's list: where each stands in it, and its name. */
+function* entriesIn(
+  all: Uint8Array<ArrayBuffer>,
+): Generator<{ readonly central: number; readonly name: string }> {
+  const view = new DataView(all.buffer, all.byteOffset, all.byteLength);
+  let { central, count } = directoryOf(view);
+  for (; count > 0; count--) {
+    const nameLength = view.getUint16(central + 28, true);
+    yield { central, name: new TextDecoder().decode(all.subarray(central + 46, central + 46 + nameLength)) };
+    central += 46 + nameLength + view.getUint16(central + 30, true) + view.getUint16(central + 32, true);
+  }
+}
+
 function filesIn(all: Uint8Array<ArrayBuffer>, checksums: boolean): Files {
   const view = new DataView(all.buffer, all.byteOffset, all.byteLength);
   const files = new Map<string, Uint8Array<ArrayBuffer>>();
-  let { central, count } = directoryOf(view);
-  for (; count > 0; count--) {
+  for (const { central, name } of entriesIn(all)) {
     if (view.getUint32(central, true) !== CENTRAL || view.getUint16(central + 10, true) !== 0) {
       throw new DynError("Expected an archive without compression but found another one");
     }
-    const crc = view.getUint32(central + 16, true), nameLength = view.getUint16(central + 28, true);
-    const name = new TextDecoder().decode(all.subarray(central + 46, central + 46 + nameLength));
+    const crc = view.getUint32(central + 16, true);
     const { size, at } = extentOf(view, central);
     const start = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
     const bytes = all.subarray(start, start + size);
@@ -118,7 +138,6 @@ function filesIn(all: Uint8Array<ArrayBuffer>, checksums: boolean): Files {
       throw new DynError(`Expected ${name} in an archive as it was written but found it damaged`);
     }
     files.set(name, bytes);
-    central += 46 + nameLength + view.getUint16(central + 30, true) + view.getUint16(central + 32, true);
   }
   return files;
 }

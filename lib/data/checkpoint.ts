@@ -12,6 +12,7 @@ import { Parameter } from "../nn/parameter.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Storage } from "../tensor/storage.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import { foreignKind } from "./file_kind.ts";
 import { type Contents, parse, serialize, writeFile } from "./safetensors.ts";
 import { isTorchFile, readTorchFile } from "./torch_file.ts";
 
@@ -43,7 +44,13 @@ export function save(value: unknown, path: string | URL): void {
 export function load<T = unknown>(path: string | URL): T;
 export function load(path: string | URL): unknown {
   if (arguments.length > 1) refuseSurplus("load", 1, arguments);
-  return readAs(path, (bytes) => isTorchFile(bytes) ? readTorchFile(bytes) : treeOf(parse(bytes)));
+  return readAs(path, (bytes) => {
+    const foreign = foreignKind(bytes);
+    if (foreign !== null) {
+      throw new DynError(`Expected a file of save, torch.save or safetensors but found ${foreign}`);
+    }
+    return isTorchFile(bytes) ? readTorchFile(bytes) : treeOf(parse(bytes));
+  });
 }
 
 function treeOf(contents: Contents): unknown {

@@ -19,6 +19,7 @@ import { readAs, writeAtomically } from "../base/atomic_files.ts";
 import { readStored } from "../tensor/host.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import type { Tensor } from "../tensor/tensor.ts";
+import { foreignKind } from "./file_kind.ts";
 import { isTorchFile } from "./torch_file.ts";
 import { WIDER_TYPES, type WiderType } from "./wider_types.ts";
 
@@ -92,7 +93,11 @@ function loadParts(index: string | URL, options: ReadOptions): Record<string, Te
 /** Reads a file that the program has named. Throws DynError, which names the file, if it is invalid. */
 export function parseFile(path: string | URL, options: ReadOptions = {}): Contents {
   if (arguments.length > 2) refuseSurplus("parseFile", 2, arguments);
-  return readAs(path, (bytes) => parse(bytes, options));
+  return readAs(path, (bytes) => {
+    const foreign = foreignKind(bytes);
+    if (foreign !== null) throw new DynError(`Expected a safetensors file but found ${foreign}`);
+    return parse(bytes, options);
+  });
 }
 
 /** Reads the bytes of a file. Throws DynError for an invalid format or an unknown type. */

@@ -76,11 +76,6 @@ export function readTorchFile(bytes: Uint8Array<ArrayBuffer>): unknown {
   if (!program) {
     throw new DynError("Expected data.pkl, which torch.save writes, in the archive but found none");
   }
-  if (files.has(`${folder}constants.pkl`)) {
-    throw new DynError(
-      "Expected what torch.save wrote but found a program of TorchScript; save the state_dict() of its module",
-    );
-  }
   const order = files.get(`${folder}byteorder`), text = order && new TextDecoder().decode(order);
   if (text !== undefined && text !== "little") refuseValue("little-endian elements", text);
   const { value } = unpickle(program, 0, { call, stored });
@@ -121,6 +116,8 @@ function readStream(bytes: Uint8Array<ArrayBuffer>): unknown {
 /** The memory that an identifier names: its kind, the type of the storage, key, device, length. */
 function stored(id: unknown): Memory {
   const [kind, type, key, , , view = null]: unknown[] = Array.isArray(id) ? id : [];
+  // Modules were saved with the source of their class
+  if (kind === "module" && type instanceof PickledName) refuseName(type.name);
   if (kind !== "storage" || !(type instanceof PickledName) || view !== null) {
     throw new DynError(`Expected the memory of a tensor but found ${String(kind)}`);
   }

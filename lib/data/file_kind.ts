@@ -1,0 +1,42 @@
+/**
+ * What a file is that holds no tensors which dyn reads, from how it begins: for errors that say what to do instead.
+ * Invariant: files of `save`, `torch.save` and safetensors are of no such kind.
+ */
+import { namesInArchive } from "../base/archive.ts";
+
+/** How kinds of files begin, as Latin-1, and what they are. */
+const BEGINNINGS: readonly (readonly [RegExp, string])[] = [
+  [/^version https:\/\/git-lfs/, "a pointer of Git LFS in place of the file; git lfs pull downloads it"],
+  [/^\s*<(!doctype|html|\?xml)/i, "a page, as a server sends where there is no file"],
+  [/^\x93NUMPY/, "an array of NumPy; data.readNpy(path) reads it"],
+  [/^GGUF/, "a file of GGUF; convert it to safetensors"],
+  [/^\x89HDF/, "a file of HDF5; convert it to safetensors"],
+  [
+    /^[\x08][\x00-\x1f][\x12\x3a\x42]/,
+    "what seems to be a model of ONNX; dyn writes such models and reads none",
+  ],
+  [/^\x80[\x02-\x05](?!\x8a\x0a)/, "a pickle of Python; in Python, save its tensors by torch.save"],
+];
+
+/** Which files say what an archive is. */
+const ARCHIVES: readonly (readonly [RegExp, string])[] = [
+  [/(^|\/)constants\.pkl$/, "a program of TorchScript; in Python, save the state_dict() of its module"],
+  [
+    /(^|\/)(archive_format|serialized_exported_program\.json)$/,
+    "a program of torch.export; in Python, save its state_dict by torch.save",
+  ],
+  [/\.npy$/, "an archive of numpy.savez; in Python, save its arrays as .npy or by torch.save"],
+  [/\.weights\.h5$/, "a model of Keras; convert its weights to safetensors"],
+];
+
+/** Returns a description of a file; null if it may hold tensors. */
+export function foreignKind(bytes: Uint8Array<ArrayBuffer>): string | null {
+  if (bytes.length === 0) return "an empty file";
+  // The header of a safetensors file, whose length comes first and may look like anything
+  if (bytes[8] === 0x7b) return null;
+  const beginning = String.fromCharCode(...bytes.subarray(0, 64));
+  const [, found = null] = BEGINNINGS.find(([pattern]) => pattern.test(beginning)) ?? [];
+  if (found !== null || !beginning.startsWith("PK\x03\x04")) return found;
+  const names = namesInArchive(bytes) ?? [];
+  return ARCHIVES.find(([pattern]) => names.some((name) => pattern.test(name)))?.[1] ?? null;
+}
