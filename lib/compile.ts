@@ -8,6 +8,7 @@ import type { AnyFunction } from "./base/arguments.ts";
 import { compilesLater, needsStages } from "./aot/stages.ts";
 import { checkOptions, refuseSurplus, type ValueType } from "./base/checked_input.ts";
 import { bisection } from "./base/bisect.ts";
+import { currentTitle } from "./base/compile_times.ts";
 import { config, inductorPatch, shadowRate } from "./base/config.ts";
 import { DynError, Unsupported } from "./base/errors.ts";
 import { refuseFallback, reportFallback } from "./base/fallback.ts";
@@ -270,7 +271,7 @@ function declining(backend: GraphBackend): GraphBackend {
       const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
       reportFallback(
         "op by op",
-        `a graph runs op by op, because its compilation failed (DYN_ERROR_ON_FALLBACK=1 throws). ${text}`,
+        `a graph of ${currentTitle()} runs op by op, because its compilation failed (DYN_ERROR_ON_FALLBACK=1 throws). ${text}`,
       );
       return null;
     }

@@ -1,5 +1,5 @@
 /** The options of `compile`, and errors for anything else. */
-import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import {
   BackendCompilerFailed,
   compile,
@@ -79,6 +79,34 @@ Deno.test("a backend whose graph does not return a list of all results is named"
       );
     }
   }
+});
+
+Deno.test("results of a backend that are not the graph's are named, in forward and backward passes", () => {
+  const wrong = (graph: () => unknown): string =>
+    assertThrows(() => compile((x: Tensor) => x.add(1), { backend: () => graph })(tensor([1.5])), Error)
+      .message;
+  assertStringIncludes(
+    wrong(() => [1]),
+    'Backend "backend" failed: Expected a tensor of float32 as result 0 but found 1',
+  );
+  assertStringIncludes(wrong(() => [tensor([1])]), "as result 0 but found a tensor of int64");
+  const cubes = (x: Tensor): Tensor => x.pow(3).sum();
+  const backward = (bwCompiler: () => unknown): string => {
+    const options = { fwCompiler: (gm: fx.GraphModule) => gm.forward.bind(gm), bwCompiler };
+    const backend = compiler.aotAutograd(options as unknown as compiler.AotOptions);
+    const x = tensor([1.5, 2], { requiresGrad: true });
+    return assertThrows(() => compile(cubes, { backend })(x).backward(), Error).message;
+  };
+  const where = ", where the function of bwCompiler ran the backward graph of cubes";
+  assertEquals(
+    backward(() => () => [tensor([1.5])]),
+    `Expected a tensor of float32[2] as result 0 but found a tensor of float32[1]${where}`,
+  );
+  assertEquals(backward(() => () => 7), `Expected a list of 1 results but found 7${where}`);
+  assertStringIncludes(
+    backward(() => 7),
+    'Backend "backend" failed: Expected a function from bwCompiler for the backward graph of cubes but found 7',
+  );
 });
 
 /** The message of a call that a program without types may make. */

@@ -204,7 +204,7 @@ Deno.test("a graph that cannot be compiled runs op by op, and is counted and rep
     assertEquals([y.item(), x.grad?.tolist(), compiler.status(f).fallbacks], [9, [3, 3], 1]);
   });
   assertEquals(said, [
-    "a graph runs op by op, because its compilation failed (DYN_ERROR_ON_FALLBACK=1 throws). " +
+    "a graph of fn runs op by op, because its compilation failed (DYN_ERROR_ON_FALLBACK=1 throws). " +
     "TypeError: Expected what a bug did not give",
   ]);
   assertEquals(counters.get("fallback", "op by op"), total + 1);
@@ -239,6 +239,53 @@ Deno.test("a failure on symbolic sizes is thrown, too, though the same graph com
     assertEquals([f(tensor([1, 2, 3])).tolist(), compiler.status(f).fallbacks], [[5, 10, 15], 1]);
   }, 1);
   assertEquals(said.length, 1);
+});
+
+/** Runs `body` on a CPU whose second program throws when it is run, and collects what is said. */
+function withFailingBackward(body: () => void, errorOnFallback = false): string[] {
+  const cpu = findDevice("cpu"), said: string[] = [];
+  assert(cpu);
+  let made = 0;
+  const compile: typeof cpu.compile = (...given) => {
+    const program = cpu.compile(...given);
+    if (++made !== 2) return program;
+    return Object.assign(Object.create(program), {
+      run: () => {
+        throw new TypeError("Expected what a bug did not give");
+      },
+    });
+  };
+  registerDevice({ ...cpu, compile });
+  const patched = () => config.patch({ inductor: { errorOnFallback } }, body);
+  try {
+    logs.capture("fallback", (_, text) => said.push(text), patched);
+  } finally {
+    registerDevice(cpu);
+  }
+  return said;
+}
+
+Deno.test("gradients that compiled code does not compute come from the tape, and are reported once", () => {
+  const total = counters.get("fallback", "backward");
+  const cubes = (x: Tensor): Tensor => x.pow(3).sum();
+  const said = withFailingBackward(() => {
+    const f = compile(cubes);
+    for (const value of [2, 3]) {
+      const x = tensor([value, 1], { requiresGrad: true });
+      f(x).backward();
+      assertEquals(x.grad?.tolist(), [3 * value ** 2, 3]);
+    }
+  });
+  assertEquals(said, [
+    "the tape takes the gradients of cubes, because its compiled backward graph failed " +
+    "(DYN_ERROR_ON_FALLBACK=1 throws). TypeError: Expected what a bug did not give",
+  ]);
+  assertEquals(counters.get("fallback", "backward"), total + 1);
+  const thrown = withFailingBackward(() => {
+    const y = compile((x: Tensor) => x.pow(5).sum())(tensor([1], { dtype: "float32", requiresGrad: true }));
+    assertThrows(() => y.backward(), TypeError, "a bug did not give");
+  }, true);
+  assertEquals(thrown, []);
 });
 
 Deno.test("a host without memory for a tensor reports the requested size", () => {

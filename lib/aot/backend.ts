@@ -22,6 +22,7 @@ import { anyShareStorage } from "../tensor/shared_storage.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { questionsOf } from "../sym/decide.ts";
 import { GraphContract } from "../ops/rewrite/contract.ts";
+import { checkedCompiler } from "./backward_calls.ts";
 import type { CompiledPair, SavedLayout } from "./compiled_pair.ts";
 import { isContiguous } from "../graph/meta.ts";
 import { exampleOf } from "./examples.ts";
@@ -82,9 +83,10 @@ export function aotAutograd(options: AotOptions, kept?: CachedCompilations): Gra
   }, options);
   checkFunction(options.fwCompiler, "that compiles graphs as fwCompiler");
   const { regions = false, keepsNothing = false } = options;
-  const own = (compiler: GraphCompiler) => keepsNothing ? compiler : keepingResults(compiler);
-  const fwCompiler = own(options.fwCompiler);
-  const bwCompiler = options.bwCompiler ? own(options.bwCompiler) : fwCompiler;
+  const checked = (compiler: GraphCompiler, name: string) =>
+    keepsNothing ? compiler : keepingResults(checkedCompiler(compiler, name));
+  const fwCompiler = checked(options.fwCompiler, "fwCompiler");
+  const bwCompiler = options.bwCompiler ? checked(options.bwCompiler, "bwCompiler") : fwCompiler;
   if (options.partition && options.partitionFn) {
     throw new DynError("Expected one of partition and partitionFn but found both");
   }
@@ -101,7 +103,10 @@ export function aotAutograd(options: AotOptions, kept?: CachedCompilations): Gra
       if (ends.size > 0) return inStages(captured, backend, ends);
       return guardAliases(
         captured,
-        runnable(pairOf(captured, { exampleInputs, fwCompiler, bwCompiler, partition, regions, kept })),
+        runnable(
+          pairOf(captured, { exampleInputs, fwCompiler, bwCompiler, partition, regions, kept }),
+          keepsNothing,
+        ),
       );
     } catch (error) {
       if (!(error instanceof NotFunctional)) throw error;
@@ -152,16 +157,17 @@ interface Compiled {
   readonly addressed: RuntimePlan["addressed"];
 }
 
-function runnable(pair: CompiledPair): Compiled {
+/** `isOwn`: dyn itself has compiled the halves. */
+function runnable(pair: CompiledPair, isOwn: boolean): Compiled {
   const { mutations, addressed } = pair.plan;
-  return { run: runtimeOf(pair), mutated: mutations.map(({ input }) => input), addressed };
+  return { run: runtimeOf(pair, isOwn), mutated: mutations.map(({ input }) => input), addressed };
 }
 
 /** A step with collectives, as one function. */
 function stepped(captured: GraphModule, step: SharedStep, compiler: GraphCompiler): Compiled {
   counters.add("aot", "joint_graphs");
   const { functional, plan } = step, forward = shared().compileStep(step, compiler);
-  return runnable({ plan, forward, captured, functional });
+  return runnable({ plan, forward, captured, functional }, true);
 }
 
 /** The halves of a graph, restored from the cache or compiled. */

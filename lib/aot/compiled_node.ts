@@ -29,12 +29,12 @@ import { isTensor, modes, type Tensor } from "../tensor/tensor.ts";
 import { viewOf } from "../tensor/view_state.ts";
 import {
   type CompiledBackward,
-  type CompiledGraph,
   type CompiledPair,
   listOf,
   type SavedLayout,
   tensorAt,
 } from "./compiled_pair.ts";
+import type { BackwardCall } from "./backward_calls.ts";
 import { evaluate, type Sym } from "../sym/expr.ts";
 import { placesOf, type Reading } from "./connections.ts";
 import type { RuntimePlan } from "./joint.ts";
@@ -75,6 +75,7 @@ export class CompiledNode extends Node {
   override readonly isOpaque = true;
   readonly #pair: CompiledPair;
   readonly #backward: CompiledBackward;
+  readonly #callBackward: BackwardCall;
   readonly #sizes: readonly number[];
   /** State of the generator before the call. */
   readonly #random: typeof defaultGenerator.state;
@@ -91,9 +92,10 @@ export class CompiledNode extends Node {
   readonly #spent = new Set<Reading>();
 
   constructor(
-    { pair, backward, values, sizes, random }: {
+    { pair, backward, callBackward, values, sizes, random }: {
       readonly pair: CompiledPair;
       readonly backward: CompiledBackward;
+      readonly callBackward: BackwardCall;
       readonly values: CallValues;
       readonly sizes: readonly number[];
       readonly random: typeof defaultGenerator.state;
@@ -104,6 +106,7 @@ export class CompiledNode extends Node {
     super(edges);
     this.#pair = pair;
     this.#backward = backward;
+    this.#callBackward = callBackward;
     this.#sizes = sizes;
     this.#random = random;
     this.inputs = inputs.map((input, k) => edges[k] && isTensor(input) ? input.layout : null);
@@ -154,6 +157,7 @@ export class CompiledNode extends Node {
     const overwritten = saved?.some((each) => each instanceof SavedTensor && each.overwritten);
     if (ambient.gradEnabled || saved === null || overwritten) return again();
     const results = this.#compiled(saved, { grads, leads });
+    if (results === null) return again();
     // Zeros that replaced missing tangents may have been multiplied by infinities
     const exact = !this.#backward.fills ||
       results.every((grad, k) =>
@@ -166,13 +170,15 @@ export class CompiledNode extends Node {
     return results;
   }
 
-  /** Runs the compiled backward graph, for the edges that need gradients. */
+  /** Runs the compiled backward graph, for the edges that need gradients; null if that has failed. */
   #compiled(
     saved: readonly unknown[],
     { grads, leads }: { readonly grads: readonly (Tensor | null)[]; readonly leads: readonly boolean[] },
-  ): (Tensor | null)[] {
-    const { origins, merged, run: compiled, functional } = this.#backward;
-    const run: CompiledGraph = modes.top?.inlines ? functional.forward : compiled;
+  ): (Tensor | null)[] | null {
+    const { origins, merged, functional } = this.#backward;
+    const run: BackwardCall = modes.top?.inlines
+      ? (...args) => listOf(functional.forward(...args))
+      : this.#callBackward;
     const originOf = (k: number) => leads[k] && this.edges[k] ? origins[k] ?? null : null;
     const asked = new Set(this.edges.flatMap((_, k) => {
       const origin = originOf(k);
@@ -180,7 +186,8 @@ export class CompiledNode extends Node {
     }));
     const given = asked.size === 0
       ? []
-      : listOf(run(...saved.map((each) => this.#unpack(each)), ...this.#sizes, ...this.#given(grads)));
+      : run(...saved.map((each) => this.#unpack(each)), ...this.#sizes, ...this.#given(grads));
+    if (given === null) return null;
     const found = new Map([...asked].map((output) => {
       const grad = tensorAt(given, output);
       return [output, merged.has(output) ? ops.clone(grad) : grad];

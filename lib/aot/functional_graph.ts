@@ -53,7 +53,7 @@ export function runFunctional(
   { functional, plan }: FunctionalGraph,
   forward: CompiledFunction = interpretGraph(functional, []),
 ): CompiledFunction {
-  const run = runtimeOf({ plan, forward, captured: functional, functional });
+  const run = runtimeOf({ plan, forward, captured: functional, functional }, true);
   return (...inputs) => noGrad(() => run(...inputs));
 }
 

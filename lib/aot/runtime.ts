@@ -16,14 +16,16 @@ import { defaultGenerator } from "../tensor/random.ts";
 import { isTensor, recordsGrad, type Tensor } from "../tensor/tensor.ts";
 import { evaluate, Sym } from "../sym/expr.ts";
 import type { ViewStep } from "../autograd/functional.ts";
+import { backwardCalls } from "./backward_calls.ts";
 import { cloneWithStrides, CompiledNode, LostNode, madeForBackward } from "./compiled_node.ts";
 import { type CompiledPair, listOf, tensorAt } from "./compiled_pair.ts";
 import type { OutputPlan, RuntimePlan } from "./joint.ts";
 import { drawKeys } from "./keys.ts";
 
-/** The function that replaces the captured graph. */
-export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
+/** The function that replaces the captured graph. `isOwn`: dyn itself has compiled the halves. */
+export function runtimeOf(pair: CompiledPair, isOwn: boolean): (...args: unknown[]) => unknown {
   const { plan, forward, backward, captured, functional } = pair;
+  const callBackward = backward && backwardCalls(backward, { captured, isOwn });
   let bindings: ReadonlyMap<Sym, SizeBinding> | undefined;
   const capturedCount = plan.inputCount - plan.lifted.length - (plan.randomOps > 0 ? 1 : 0);
   const written = new Set(plan.mutations.map(({ output }) => output));
@@ -55,7 +57,7 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
       if (!binding) throw new InternalError(`Expected an input that determines the size ${symbol}`);
       return readBinding(binding, inputs);
     };
-    const recorded = backward && records(plan, tensors);
+    const recorded = callBackward && records(plan, tensors);
     if (recorded && readAfterWrite.some((at) => tensors[at]?.viewState)) {
       logs.emit("perf_hints", "A graph runs op by op: it writes to a view and reads it, both with gradients");
       return captured.forward(...args);
@@ -72,7 +74,8 @@ export function runtimeOf(pair: CompiledPair): (...args: unknown[]) => unknown {
     let node: CompiledNode | null = null;
     if (recorded) {
       const sizes = backward.sizes.map(sizeOf);
-      node = new CompiledNode({ pair, backward, values: { inputs, former, outputs }, sizes, random });
+      const values = { inputs, former, outputs };
+      node = new CompiledNode({ pair, backward, callBackward, values, sizes, random });
       for (const [place, result] of plan.differentiable.entries()) {
         if (result.kind === "output") node.makes(tensorAt(outputs, result.output), place);
       }

@@ -76,6 +76,12 @@ export function functionTitle(fn: Pick<CompileRecord, "name" | "place">): string
   return place ? `${place.file.split(/[/\\]/).at(-1)}:${place.line}` : "<anonymous>";
 }
 
+/** Returns the title of the function that is being compiled. */
+export function currentTitle(): string {
+  const compile = recording.current();
+  return compile ? functionTitle(compile.root ?? compile) : "a graph";
+}
+
 /** Phases of the compilations in progress, innermost last; phases outside of compilations do not count. */
 const open: { readonly compile: CompileRecord; readonly phases: PhaseRecord[] }[] = [];
 

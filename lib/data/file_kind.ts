@@ -1,5 +1,5 @@
 /**
- * What a file is that holds no tensors which dyn reads, from how it begins: for errors that say what to do instead.
+ * Kinds of files that hold no tensors which dyn reads, told by how they begin: for errors that say what to do instead.
  * Invariant: files of `save`, `torch.save` and safetensors are of no such kind.
  */
 import { namesInArchive } from "../base/archive.ts";
@@ -11,11 +11,18 @@ const BEGINNINGS: readonly (readonly [RegExp, string])[] = [
   [/^\x93NUMPY/, "an array of NumPy; data.readNpy(path) reads it"],
   [/^GGUF/, "a file of GGUF; convert it to safetensors"],
   [/^\x89HDF/, "a file of HDF5; convert it to safetensors"],
+];
+
+/** The same of kinds that begin with numbers: the version, and in a model the field of its producer. */
+const NUMBERED: readonly (readonly [(bytes: Uint8Array) => boolean, string])[] = [
   [
-    /^[\x08][\x00-\x1f][\x12\x3a\x42]/,
+    ([field, version = 0, next = 0]) => field === 8 && version < 32 && [0x12, 0x3a, 0x42].includes(next),
     "what seems to be a model of ONNX; dyn writes such models and reads none",
   ],
-  [/^\x80[\x02-\x05](?!\x8a\x0a)/, "a pickle of Python; in Python, save its tensors by torch.save"],
+  [
+    ([mark, protocol = 0, next]) => mark === 0x80 && protocol >= 2 && protocol <= 5 && next !== 0x8a,
+    "a pickle of Python; in Python, save its tensors by torch.save",
+  ],
 ];
 
 /** Which files say what an archive is. */
@@ -35,7 +42,8 @@ export function foreignKind(bytes: Uint8Array<ArrayBuffer>): string | null {
   // The header of a safetensors file, whose length comes first and may look like anything
   if (bytes[8] === 0x7b) return null;
   const beginning = String.fromCharCode(...bytes.subarray(0, 64));
-  const [, found = null] = BEGINNINGS.find(([pattern]) => pattern.test(beginning)) ?? [];
+  const [, found = null] = BEGINNINGS.find(([pattern]) => pattern.test(beginning)) ??
+    NUMBERED.find(([begins]) => begins(bytes)) ?? [];
   if (found !== null || !beginning.startsWith("PK\x03\x04")) return found;
   const names = namesInArchive(bytes) ?? [];
   return ARCHIVES.find(([pattern]) => names.some((name) => pattern.test(name)))?.[1] ?? null;

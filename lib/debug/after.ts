@@ -14,6 +14,7 @@
  *
  * Invariant: the program computes the same as without repros, or as uncompiled.
  */
+import { currentTitle } from "../base/compile_times.ts";
 import { checkOneOf } from "../base/checked_input.ts";
 import { config } from "../base/config.ts";
 import { DynError, messageOf, Unsupported } from "../base/errors.ts";
@@ -23,7 +24,7 @@ import type { GraphModule } from "../graph/graph_module.ts";
 import type { GraphCompiler, Interposer } from "../graph/interpose.ts";
 import { isTensor, modes } from "../tensor/tensor.ts";
 import { callsProgram, CheckedGraph, snapshotOf } from "./checked_graph.ts";
-import { currentTitle, reportFault, writeCase } from "./fault_report.ts";
+import { reportFault, writeCase } from "./fault_report.ts";
 import {
   currentAmbientState,
   errorFault,

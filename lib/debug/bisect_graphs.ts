@@ -2,13 +2,13 @@
  * Disables, for `dyn bisect`, the compilation of whole graphs and of ops of functional graphs: only the first ops of
  * such a graph are compiled, the rest run one by one. Invariant: without a bisection nothing changes.
  */
+import { currentTitle } from "../base/compile_times.ts";
 import { bisection } from "../base/bisect.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { GraphCompiler, Interposer } from "../graph/interpose.ts";
 import { type Argument, Graph, mapNodes, Node } from "../graph/node.ts";
 import { placeOfNode, positionText, userPosition } from "../graph/place.ts";
-import { currentTitle } from "./fault_report.ts";
 
 /** Wraps compilers with the limits of a bisection. */
 export const bisectInterposer: Interposer = {

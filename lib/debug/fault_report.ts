@@ -2,9 +2,7 @@
  * Reports a failing compilation: writes a repro, runs it, and describes both in lines for the message. Invariant:
  * errors here are reported and do not reach the program.
  */
-import { functionTitle } from "../base/compile_times.ts";
 import { DynError, messageOf } from "../base/errors.ts";
-import { recording } from "../base/recording.ts";
 import { backendModule } from "../graph/backends.ts";
 import type { GraphCompiler } from "../graph/interpose.ts";
 import { printGraph } from "../graph/print.ts";
@@ -18,12 +16,6 @@ const MOST_SHOWN = 8;
 
 /** Time limit of a minification inside a program. */
 const MILLISECONDS = 60_000;
-
-/** Returns the function that is being compiled, for titles. */
-export function currentTitle(): string {
-  const compile = recording.current();
-  return compile ? functionTitle(compile.root ?? compile) : "a graph";
-}
 
 /** The failure to report. */
 interface FaultReport {

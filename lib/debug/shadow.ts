@@ -3,11 +3,11 @@
  * ops one by one. Invariant: which calls are checked depends only on their number, and the first always is; without
  * the setting nothing changes.
  */
+import { currentTitle } from "../base/compile_times.ts";
 import { config, shadowRate } from "../base/config.ts";
 import { logs } from "../base/logs.ts";
 import type { GraphBackend } from "../graph/backend.ts";
 import { callsProgram, CheckedGraph, snapshotOf } from "./checked_graph.ts";
-import { currentTitle } from "./fault_report.ts";
 import { currentAmbientState } from "./repro/case.ts";
 
 /** A backend whose graphs check themselves, if the settings request it when a graph is compiled. */

@@ -3,6 +3,7 @@
  * how far both are from double precision, and why. Invariant: effects of the program happen once, and the call computes
  * what the compiled function does; existing compilations of the function are not affected.
  */
+import { currentTitle } from "../../base/compile_times.ts";
 import { types } from "node:util";
 import type { AnyFunction } from "../../base/arguments.ts";
 import { checkFunction, refuseSurplus } from "../../base/checked_input.ts";
@@ -17,7 +18,6 @@ import { getDefaultBackend } from "../../graph/backends.ts";
 import { Module } from "../../nn/module.ts";
 import { modes } from "../../tensor/tensor.ts";
 import { callsProgram, snapshotOf } from "../checked_graph.ts";
-import { currentTitle } from "../fault_report.ts";
 import { indicesOf } from "../check/verdict.ts";
 import type { Distance } from "./distance.ts";
 import { type GraphNumerics, measure, type ValueNumerics } from "./measure.ts";

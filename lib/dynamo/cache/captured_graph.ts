@@ -15,6 +15,7 @@ import type { GraphModule } from "../../graph/graph_module.ts";
 import type { Node } from "../../graph/node.ts";
 import { symbolsOf } from "../../graph/sizes.ts";
 import { hintOf, isUnbacked } from "../../sym/decide.ts";
+import { resultsFault } from "../../tensor/backend_results.ts";
 import { graphRunner } from "../../tensor/graph_runner.ts";
 import { ambient, enableGrad, regionModes, throughRegions } from "../../tensor/modes.ts";
 import { modes } from "../../tensor/tensor.ts";
@@ -80,7 +81,7 @@ export function compileCaptured(
   logs.emit("graph", () => gm.code, { part: "captured" });
   counters.add("graphs", unit.program.name);
   options.hooks.onGraph?.(gm, examples);
-  const given = rewritable(gm), count = [gm.calling.output.args[0]].flat().length;
+  const given = rewritable(gm);
   let run: unknown;
   try {
     run = outside(() => recording.phase("backend", () => modes.without(() => unit.backend(given, examples))));
@@ -107,14 +108,11 @@ export function compileCaptured(
   }
   if (run === null || run === undefined) run = (...inputs: unknown[]) => given.forward(...inputs);
   if (typeof run !== "function") {
-    throw backendFailure(unit, new TypeError(`Expected a function but found ${typeof run}`));
+    throw backendFailure(unit, new TypeError(`Expected a function but found ${oneLine(run)}`));
   }
   const check = (found: unknown): void => {
-    if (Array.isArray(found) && found.length === count) return;
-    throw backendFailure(
-      unit,
-      new TypeError(`Expected a list of ${count} results but found ${oneLine(found)}`),
-    );
+    const fault = resultsFault(gm, found);
+    if (fault !== null) throw backendFailure(unit, new TypeError(fault));
   };
   const whole = withOwnParts(surrounded(withUnchanged(withGradients(run, given), later), outside), check);
   return { name, run: whole, keepsNothing: options.backendName === "inductor", gm, given };
