@@ -2,7 +2,7 @@
  * Sizes that change between calls: of inputs, of results, and integers that say how elements move. One version serves
  * all of them (windows of equal and of different sizes are two), with the results and gradients of plain calls.
  */
-import { assert, assertEquals, equal } from "@std/assert";
+import { assertEquals, equal } from "@std/assert";
 import {
   arange,
   compile,
@@ -25,6 +25,7 @@ import type { OpDefinition, SampleArgument } from "../lib/ops/definition.ts";
 import { ALL_OPS } from "../lib/ops/table.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import "./support/eager_tier.ts";
+import { assertClose } from "./support/close.ts";
 import { makeSample } from "./support/samples.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { shown } from "./support/shown.ts";
@@ -419,16 +420,6 @@ Deno.test("ops have one version for all sizes of their samples' dimensions", () 
     assertEquals([Math.max(2, graphs), graphBreaks], [2, 0], name);
   }
 });
-
-/** Throws if results differ by more than another order of additions explains. */
-function assertClose(found: unknown, expected: unknown, what: string): void {
-  if (typeof found === "number" && typeof expected === "number") {
-    assert(Object.is(found, expected) || Math.abs(found - expected) <= 1e-5 * (1 + Math.abs(expected)), what);
-  } else if (Array.isArray(found) && Array.isArray(expected)) {
-    assertEquals(found.length, expected.length, what);
-    found.forEach((each, k) => assertClose(each, expected[k], what));
-  } else assertEquals(found, expected, what);
-}
 
 Deno.test("kernels for sizes that change compute what those for known sizes do", () => {
   for (const [name, { program, input, sizes }] of sampleBySeed(Object.entries(CASES), 2, 3)) {

@@ -155,7 +155,7 @@ Deno.test({
 const REFUSED: Readonly<Record<string, string>> = {
   conformer: "sliceScatter",
   detr: "repeat",
-  glow: "that elements decide",
+  glow: "that the host computes",
   graph_network: "scatterAdd",
   mamba: "softplus",
   mixtral: "nonzero",

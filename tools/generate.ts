@@ -31,6 +31,7 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
   ints: "readonly number[]",
   intOrInts: "IntOrInts",
   sizeOrSizes: "Dim | readonly Dim[]",
+  counts: "readonly Dim[]",
   dims: "IntOrInts",
   dimsOrBool: "IntOrInts | boolean",
   pairs: "number | readonly (readonly number[])[]",

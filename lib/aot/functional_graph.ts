@@ -5,8 +5,10 @@
  */
 import { DynError } from "../base/errors.ts";
 import type { CompiledFunction, GraphBackend } from "../graph/backend.ts";
+import type { Graph } from "../graph/node.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import { interposedCompiler } from "../graph/interpose.ts";
+import { placeOfNode } from "../graph/place.ts";
 import { type Question, questionsOf } from "../sym/decide.ts";
 import { graphRunner } from "../tensor/graph_runner.ts";
 import { noGrad } from "../tensor/modes.ts";
@@ -24,19 +26,30 @@ export interface FunctionalGraph {
 }
 
 /**
- * Makes a captured graph functional. Throws DynError for sizes that depend on elements, NotFunctional if the graph
- * cannot be made functional.
+ * Makes a captured graph functional. Throws DynError for sizes that depend on elements and for operations that the host
+ * computes, NotFunctional if the graph cannot be made functional.
  */
 export function functionalOf(captured: GraphModule): FunctionalGraph {
-  if (needsStages(captured.graph)) {
-    throw new DynError("Expected sizes that follow from sizes of inputs but found some that elements decide");
-  }
+  refuseStages(captured.graph);
   return noGrad(() => {
     const joint = buildJoint(traceForward(captured), { gradEnabled: false });
     simplify(joint);
     const { plan, graph, results } = joint;
     return { plan, functional: inferenceModule(graph, { plan, ownResults: results.length }) };
   });
+}
+
+/** Throws DynError for a graph with sizes that depend on elements, or with operations that the host computes. */
+function refuseStages(graph: Graph): void {
+  const onHost = graph.nodes.find(({ meta: { onHost, value } }) => onHost && value.kind !== "unknown");
+  if (onHost) {
+    throw new DynError(
+      `Expected operations that kernels compute but found one that the host computes: ${placeOfNode(onHost)}`,
+    );
+  }
+  if (needsStages(graph)) {
+    throw new DynError("Expected sizes that follow from sizes of inputs but found some that elements decide");
+  }
 }
 
 /** A functional graph without gradients, in the form that backends receive. */

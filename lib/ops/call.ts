@@ -212,6 +212,7 @@ const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
   "size",
   "sizes",
   "sizeOrSizes",
+  "counts",
   "dims",
   "intOrInts",
 ]);
@@ -330,6 +331,7 @@ function coerce<T>(
     case "size":
       if (isWholeSize(value)) return value;
       throw bad();
+    case "counts":
     case "sizeOrSizes":
     case "sizes": {
       if (param.kind === "sizeOrSizes" && isWholeSize(value)) return value;
@@ -399,6 +401,7 @@ const NOUNS: Readonly<Record<ParamKind, string>> = {
   size: "an integer",
   sizes: "a list of sizes",
   sizeOrSizes: "an integer or a list of integers",
+  counts: "a list of integers",
   bool: "a boolean",
   dtype: "a dtype",
   device: "a device name",

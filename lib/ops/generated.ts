@@ -741,10 +741,10 @@ export interface OpApi<T extends TensorLike> {
   maxPool2dWithIndicesBackward(
     gradOutput: T,
     self: T,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     indices: T,
     options?: named.MaxPool2dWithIndicesBackwardOptions,
@@ -753,208 +753,214 @@ export interface OpApi<T extends TensorLike> {
     gradOutput: T,
     self: T,
     named:
-      & { readonly kernelSize: IntOrInts; readonly indices: T }
+      & { readonly kernelSize: Dim | readonly Dim[]; readonly indices: T }
       & named.MaxPool2dWithIndicesBackwardOptions,
   ): T;
   maxPoolOffsets(
     self: T,
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
-    dilation: readonly number[],
+    kernel: readonly Dim[],
+    stride: readonly Dim[],
+    padding: readonly Dim[],
+    dilation: readonly Dim[],
     ceilMode: boolean,
   ): Results<T, ["values", "offsets"]>;
   maxPoolBackward(
     grad: T,
     offsets: T,
     inputSizes: readonly Dim[],
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
-    dilation: readonly number[],
+    kernel: readonly Dim[],
+    stride: readonly Dim[],
+    padding: readonly Dim[],
+    dilation: readonly Dim[],
     ceilMode: boolean,
   ): T;
   maxPool1d(
     self: T,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: named.MaxPool1dOptions,
   ): Results<T, ["values", "indices"]>;
   maxPool1d(
     self: T,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool1d(
     self: T,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool1d(
     self: T,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null,
-    padding?: IntOrInts,
-    dilation?: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null,
+    padding?: Dim | readonly Dim[],
+    dilation?: Dim | readonly Dim[],
     ceilMode?: boolean,
     returnIndices?: false | named.MaxPool1dOptions,
   ): T;
-  maxPool1d(self: T, named: { readonly kernelSize: IntOrInts } & named.MaxPool1dOptions): T;
+  maxPool1d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxPool1dOptions): T;
   maxPool2d(
     self: T,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: named.MaxPool1dOptions,
   ): Results<T, ["values", "indices"]>;
   maxPool2d(
     self: T,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool2d(
     self: T,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool2d(
     self: T,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null,
-    padding?: IntOrInts,
-    dilation?: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null,
+    padding?: Dim | readonly Dim[],
+    dilation?: Dim | readonly Dim[],
     ceilMode?: boolean,
     returnIndices?: false | named.MaxPool1dOptions,
   ): T;
-  maxPool2d(self: T, named: { readonly kernelSize: IntOrInts } & named.MaxPool1dOptions): T;
+  maxPool2d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxPool1dOptions): T;
   maxPool3d(
     self: T,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: named.MaxPool1dOptions,
   ): Results<T, ["values", "indices"]>;
   maxPool3d(
     self: T,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool3d(
     self: T,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     options: named.MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<T, ["values", "indices"]>;
   maxPool3d(
     self: T,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null,
-    padding?: IntOrInts,
-    dilation?: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null,
+    padding?: Dim | readonly Dim[],
+    dilation?: Dim | readonly Dim[],
     ceilMode?: boolean,
     returnIndices?: false | named.MaxPool1dOptions,
   ): T;
-  maxPool3d(self: T, named: { readonly kernelSize: IntOrInts } & named.MaxPool1dOptions): T;
+  maxPool3d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxPool1dOptions): T;
   windowSum(
     self: T,
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
+    kernel: readonly Dim[],
+    stride: readonly Dim[],
+    padding: readonly Dim[],
     ceilMode: boolean,
   ): T;
   windowSumBackward(
     grad: T,
     inputSizes: readonly Dim[],
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
+    kernel: readonly Dim[],
+    stride: readonly Dim[],
+    padding: readonly Dim[],
     ceilMode: boolean,
   ): T;
   windowSizes(
     self: T,
-    kernel: readonly number[],
-    stride: readonly number[],
-    padding: readonly number[],
+    kernel: readonly Dim[],
+    stride: readonly Dim[],
+    padding: readonly Dim[],
     ceilMode: boolean,
     countIncludePad: boolean,
   ): T;
   avgPool1d(
     self: T,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     ...rest: Rest<
       named.AvgPool1dOptions,
       ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"]
     >
   ): T;
-  avgPool1d(self: T, named: { readonly kernelSize: IntOrInts } & named.AvgPool1dOptions): T;
+  avgPool1d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.AvgPool1dOptions): T;
   avgPool2d(
     self: T,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     ...rest: Rest<
       named.AvgPool1dOptions,
       ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"]
     >
   ): T;
-  avgPool2d(self: T, named: { readonly kernelSize: IntOrInts } & named.AvgPool1dOptions): T;
+  avgPool2d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.AvgPool1dOptions): T;
   avgPool3d(
     self: T,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     ...rest: Rest<
       named.AvgPool1dOptions,
       ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"]
     >
   ): T;
-  avgPool3d(self: T, named: { readonly kernelSize: IntOrInts } & named.AvgPool1dOptions): T;
+  avgPool3d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.AvgPool1dOptions): T;
   lpPool1d(
     self: T,
     normType: number,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     ...rest: Rest<named.StrideCeilModeOptions, ["stride", "ceilMode"]>
   ): T;
   lpPool1d(
     self: T,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.StrideCeilModeOptions,
+    named:
+      & { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] }
+      & named.StrideCeilModeOptions,
   ): T;
   lpPool2d(
     self: T,
     normType: number,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     ...rest: Rest<named.StrideCeilModeOptions, ["stride", "ceilMode"]>
   ): T;
   lpPool2d(
     self: T,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.StrideCeilModeOptions,
+    named:
+      & { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] }
+      & named.StrideCeilModeOptions,
   ): T;
   lpPool3d(
     self: T,
     normType: number,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     ...rest: Rest<named.StrideCeilModeOptions, ["stride", "ceilMode"]>
   ): T;
   lpPool3d(
     self: T,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & named.StrideCeilModeOptions,
+    named:
+      & { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] }
+      & named.StrideCeilModeOptions,
   ): T;
   fractionalMaxPool2d(
     self: T,
@@ -1209,14 +1215,14 @@ export interface OpApi<T extends TensorLike> {
   upsampleBilinear(self: T, ...rest: Rest<named.SizeScaleFactorOptions, ["size", "scaleFactor"]>): T;
   im2col(
     self: T,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     ...rest: Rest<named.Im2colOptions, ["dilation", "padding", "stride"]>
   ): T;
-  im2col(self: T, named: { readonly kernelSize: IntOrInts } & named.Im2colOptions): T;
-  pixelShuffle(self: T, upscaleFactor: number): T;
-  pixelShuffle(self: T, named: { readonly upscaleFactor: number }): T;
-  pixelUnshuffle(self: T, downscaleFactor: number): T;
-  pixelUnshuffle(self: T, named: { readonly downscaleFactor: number }): T;
+  im2col(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.Im2colOptions): T;
+  pixelShuffle(self: T, upscaleFactor: Dim): T;
+  pixelShuffle(self: T, named: { readonly upscaleFactor: Dim }): T;
+  pixelUnshuffle(self: T, downscaleFactor: Dim): T;
+  pixelUnshuffle(self: T, named: { readonly downscaleFactor: Dim }): T;
   channelShuffle(self: T, groups: number): T;
   channelShuffle(self: T, named: { readonly groups: number }): T;
   localResponseNorm(
@@ -1231,13 +1237,13 @@ export interface OpApi<T extends TensorLike> {
   col2im(
     self: T,
     outputSize: Dim | readonly Dim[],
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     ...rest: Rest<named.Im2colOptions, ["dilation", "padding", "stride"]>
   ): T;
   col2im(
     self: T,
     named:
-      & { readonly outputSize: Dim | readonly Dim[]; readonly kernelSize: IntOrInts }
+      & { readonly outputSize: Dim | readonly Dim[]; readonly kernelSize: Dim | readonly Dim[] }
       & named.Im2colOptions,
   ): T;
   gridSample(
@@ -1721,24 +1727,36 @@ export interface OpApi<T extends TensorLike> {
   maxUnpool1d(
     self: T,
     indices: T,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     ...rest: Rest<named.MaxUnpool1dOptions, ["stride", "padding", "outputSize"]>
   ): T;
-  maxUnpool1d(self: T, indices: T, named: { readonly kernelSize: IntOrInts } & named.MaxUnpool1dOptions): T;
+  maxUnpool1d(
+    self: T,
+    indices: T,
+    named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxUnpool1dOptions,
+  ): T;
   maxUnpool2d(
     self: T,
     indices: T,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     ...rest: Rest<named.MaxUnpool1dOptions, ["stride", "padding", "outputSize"]>
   ): T;
-  maxUnpool2d(self: T, indices: T, named: { readonly kernelSize: IntOrInts } & named.MaxUnpool1dOptions): T;
+  maxUnpool2d(
+    self: T,
+    indices: T,
+    named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxUnpool1dOptions,
+  ): T;
   maxUnpool3d(
     self: T,
     indices: T,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     ...rest: Rest<named.MaxUnpool1dOptions, ["stride", "padding", "outputSize"]>
   ): T;
-  maxUnpool3d(self: T, indices: T, named: { readonly kernelSize: IntOrInts } & named.MaxUnpool1dOptions): T;
+  maxUnpool3d(
+    self: T,
+    indices: T,
+    named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxUnpool1dOptions,
+  ): T;
   softmax(self: T, dim: number, ...rest: Rest<named.DtypeOptions, ["dtype"]>): T;
   softmax(self: T, named: { readonly dim: number } & named.DtypeOptions): T;
   safeSoftmax(self: T, dim: number, ...rest: Rest<named.DtypeOptions, ["dtype"]>): T;
@@ -1878,34 +1896,34 @@ export interface OpApi<T extends TensorLike> {
   fftIhfft2(self: T, ...rest: Rest<named.FftFft2Options, ["s", "dim", "norm"]>): T;
   fftHfftn(self: T, ...rest: Rest<named.FftFftnOptions, ["s", "dim", "norm"]>): T;
   fftIhfftn(self: T, ...rest: Rest<named.FftFftnOptions, ["s", "dim", "norm"]>): T;
-  fftFftfreq(n: number, ...rest: Rest<named.FftFftfreqOptions, ["d"]>): T;
-  fftRfftfreq(n: number, ...rest: Rest<named.FftFftfreqOptions, ["d"]>): T;
+  fftFftfreq(n: Dim, ...rest: Rest<named.FftFftfreqOptions, ["d"]>): T;
+  fftRfftfreq(n: Dim, ...rest: Rest<named.FftFftfreqOptions, ["d"]>): T;
   fftFftshift(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
   fftIfftshift(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
   stft(
     self: T,
-    nFft: number,
+    nFft: Dim,
     ...rest: Rest<
       named.StftOptions<T>,
       ["hopLength", "winLength", "window", "center", "padMode", "normalized", "onesided", "returnComplex"]
     >
   ): T;
-  stft(self: T, named: { readonly nFft: number } & named.StftOptions<T>): T;
+  stft(self: T, named: { readonly nFft: Dim } & named.StftOptions<T>): T;
   istft(
     self: T,
-    nFft: number,
+    nFft: Dim,
     ...rest: Rest<
       named.IstftOptions<T>,
       ["hopLength", "winLength", "window", "center", "normalized", "onesided", "length", "returnComplex"]
     >
   ): T;
-  istft(self: T, named: { readonly nFft: number } & named.IstftOptions<T>): T;
-  hannWindow(windowLength: number, ...rest: Rest<named.HannWindowOptions, ["periodic"]>): T;
+  istft(self: T, named: { readonly nFft: Dim } & named.IstftOptions<T>): T;
+  hannWindow(windowLength: Dim, ...rest: Rest<named.HannWindowOptions, ["periodic"]>): T;
   hammingWindow(
-    windowLength: number,
+    windowLength: Dim,
     ...rest: Rest<named.HammingWindowOptions, ["periodic", "alpha", "beta"]>
   ): T;
-  blackmanWindow(windowLength: number, ...rest: Rest<named.HannWindowOptions, ["periodic"]>): T;
-  bartlettWindow(windowLength: number, ...rest: Rest<named.HannWindowOptions, ["periodic"]>): T;
-  kaiserWindow(windowLength: number, ...rest: Rest<named.KaiserWindowOptions, ["periodic", "beta"]>): T;
+  blackmanWindow(windowLength: Dim, ...rest: Rest<named.HannWindowOptions, ["periodic"]>): T;
+  bartlettWindow(windowLength: Dim, ...rest: Rest<named.HannWindowOptions, ["periodic"]>): T;
+  kaiserWindow(windowLength: Dim, ...rest: Rest<named.KaiserWindowOptions, ["periodic", "beta"]>): T;
 }

@@ -515,11 +515,11 @@ export interface GluOptions {
 /** Arguments of maxPool2dWithIndicesBackward by name. */
 export interface MaxPool2dWithIndicesBackwardOptions {
   /** As PyTorch's `stride`; optional. */
-  readonly stride?: IntOrInts | null | undefined;
+  readonly stride?: Dim | readonly Dim[] | null | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: IntOrInts | undefined;
+  readonly padding?: Dim | readonly Dim[] | undefined;
   /** As PyTorch's `dilation`; default 1. */
-  readonly dilation?: IntOrInts | undefined;
+  readonly dilation?: Dim | readonly Dim[] | undefined;
   /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
 }
@@ -527,11 +527,11 @@ export interface MaxPool2dWithIndicesBackwardOptions {
 /** Arguments of maxPool1d and 2 further ops by name. */
 export interface MaxPool1dOptions {
   /** As PyTorch's `stride`; optional. */
-  readonly stride?: IntOrInts | null | undefined;
+  readonly stride?: Dim | readonly Dim[] | null | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: IntOrInts | undefined;
+  readonly padding?: Dim | readonly Dim[] | undefined;
   /** As PyTorch's `dilation`; default 1. */
-  readonly dilation?: IntOrInts | undefined;
+  readonly dilation?: Dim | readonly Dim[] | undefined;
   /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
   /** As PyTorch's `return_indices`; default false. */
@@ -541,9 +541,9 @@ export interface MaxPool1dOptions {
 /** Arguments of avgPool1d and 2 further ops by name. */
 export interface AvgPool1dOptions {
   /** As PyTorch's `stride`; optional. */
-  readonly stride?: IntOrInts | null | undefined;
+  readonly stride?: Dim | readonly Dim[] | null | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: IntOrInts | undefined;
+  readonly padding?: Dim | readonly Dim[] | undefined;
   /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
   /** As PyTorch's `count_include_pad`; default true. */
@@ -555,7 +555,7 @@ export interface AvgPool1dOptions {
 /** Arguments of lpPool1d and 2 further ops by name. */
 export interface StrideCeilModeOptions {
   /** As PyTorch's `stride`; optional. */
-  readonly stride?: IntOrInts | null | undefined;
+  readonly stride?: Dim | readonly Dim[] | null | undefined;
   /** As PyTorch's `ceil_mode`; default false. */
   readonly ceilMode?: boolean | undefined;
 }
@@ -999,9 +999,9 @@ export interface Im2colOptions {
   /** As PyTorch's `dilation`; default 1. */
   readonly dilation?: IntOrInts | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: IntOrInts | undefined;
+  readonly padding?: Dim | readonly Dim[] | undefined;
   /** As PyTorch's `stride`; default 1. */
-  readonly stride?: IntOrInts | undefined;
+  readonly stride?: Dim | readonly Dim[] | undefined;
 }
 
 /** Arguments of localResponseNorm by name. */
@@ -1569,11 +1569,11 @@ export interface ReturnIndicesOptions {
 /** Arguments of maxUnpool1d and 2 further ops by name. */
 export interface MaxUnpool1dOptions {
   /** As PyTorch's `stride`; optional. */
-  readonly stride?: IntOrInts | null | undefined;
+  readonly stride?: Dim | readonly Dim[] | null | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: IntOrInts | undefined;
+  readonly padding?: Dim | readonly Dim[] | undefined;
   /** As PyTorch's `output_size`; optional. */
-  readonly outputSize?: readonly number[] | null | undefined;
+  readonly outputSize?: readonly Dim[] | null | undefined;
 }
 
 /** Arguments of layerNorm and 3 further ops by name. */
@@ -1701,7 +1701,7 @@ export interface FourierPairsOptions {
 /** Arguments of fftFft and 5 further ops by name. */
 export interface FftFftOptions {
   /** As PyTorch's `n`; optional. */
-  readonly n?: number | null | undefined;
+  readonly n?: Dim | null | undefined;
   /** As PyTorch's `dim`; default -1. */
   readonly dim?: number | undefined;
   /** As PyTorch's `norm`; optional. */
@@ -1711,7 +1711,7 @@ export interface FftFftOptions {
 /** Arguments of fftFft2 and 5 further ops by name. */
 export interface FftFft2Options {
   /** As PyTorch's `s`; optional. */
-  readonly s?: readonly number[] | null | undefined;
+  readonly s?: readonly Dim[] | null | undefined;
   /** As PyTorch's `dim`; default [-2,-1]. */
   readonly dim?: IntOrInts | null | undefined;
   /** As PyTorch's `norm`; optional. */
@@ -1721,7 +1721,7 @@ export interface FftFft2Options {
 /** Arguments of fftFftn and 5 further ops by name. */
 export interface FftFftnOptions {
   /** As PyTorch's `s`; optional. */
-  readonly s?: readonly number[] | null | undefined;
+  readonly s?: readonly Dim[] | null | undefined;
   /** As PyTorch's `dim`; optional. */
   readonly dim?: IntOrInts | null | undefined;
   /** As PyTorch's `norm`; optional. */
@@ -1743,9 +1743,9 @@ export interface FftFftfreqOptions {
 /** Arguments of stft by name. */
 export interface StftOptions<T> {
   /** As PyTorch's `hop_length`; optional. */
-  readonly hopLength?: number | null | undefined;
+  readonly hopLength?: Dim | null | undefined;
   /** As PyTorch's `win_length`; optional. */
-  readonly winLength?: number | null | undefined;
+  readonly winLength?: Dim | null | undefined;
   /** As PyTorch's `window`; optional. */
   readonly window?: T | null | undefined;
   /** As PyTorch's `center`; default true. */
@@ -1763,9 +1763,9 @@ export interface StftOptions<T> {
 /** Arguments of istft by name. */
 export interface IstftOptions<T> {
   /** As PyTorch's `hop_length`; optional. */
-  readonly hopLength?: number | null | undefined;
+  readonly hopLength?: Dim | null | undefined;
   /** As PyTorch's `win_length`; optional. */
-  readonly winLength?: number | null | undefined;
+  readonly winLength?: Dim | null | undefined;
   /** As PyTorch's `window`; optional. */
   readonly window?: T | null | undefined;
   /** As PyTorch's `center`; default true. */
@@ -1775,7 +1775,7 @@ export interface IstftOptions<T> {
   /** As PyTorch's `onesided`; optional. */
   readonly onesided?: boolean | null | undefined;
   /** As PyTorch's `length`; optional. */
-  readonly length?: number | null | undefined;
+  readonly length?: Dim | null | undefined;
   /** As PyTorch's `return_complex`; default false. */
   readonly returnComplex?: boolean | undefined;
 }

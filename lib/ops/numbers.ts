@@ -6,6 +6,7 @@ import { type DType, valueType } from "../base/dtype.ts";
 import { invariant } from "../base/errors.ts";
 import type { Body, Operand } from "../loops/body.ts";
 import type { ScalarOps } from "../loops/scalar.ts";
+import type { DeviceName } from "../loops/device.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { OpApi } from "./generated.ts";
 import { castTo, elementOf, isTensor } from "./promotion.ts";
@@ -77,7 +78,14 @@ export function numberOf<T extends TensorLike, const N extends readonly NumberOf
   return applied(m, numbers.map((each) => typeof each === "number" ? m.constant(each) : each), formula);
 }
 
-/** The quotient of two sizes as a number for use beside elements of x, rounded to their type once. */
+/** A size as a number of formulas: a symbolic one is computed by each call, in float64. */
+export const sizeAsNumber = <T extends TensorLike>(
+  o: OpApi<T>,
+  size: Dim,
+  device: DeviceName | null,
+): NumberOf<T> => typeof size === "number" ? size : o.full([], size, { dtype: "float64", device });
+
+/** The quotient of a number and a size as a number for use beside elements of x, rounded to their type once. */
 export function ratioOf<T extends TensorLike>(
   o: OpApi<T>,
   x: T,

@@ -53,6 +53,8 @@ export interface ArgumentTypes<T> {
   size: Dim;
   sizes: readonly Dim[];
   sizeOrSizes: Dim | readonly Dim[];
+  /** Integers that are constants of eager programs, and may be symbolic in graphs: the windows of an internal op. */
+  counts: readonly Dim[];
   bool: boolean;
   dtype: DType;
   device: DeviceName;

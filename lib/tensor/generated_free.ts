@@ -1410,10 +1410,10 @@ export const maxPool2dWithIndicesBackward: {
   (
     gradOutput: Tensor,
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     indices: Tensor,
     options?: MaxPool2dWithIndicesBackwardOptions,
@@ -1421,7 +1421,9 @@ export const maxPool2dWithIndicesBackward: {
   (
     gradOutput: Tensor,
     self: Tensor,
-    named: { readonly kernelSize: IntOrInts; readonly indices: Tensor } & MaxPool2dWithIndicesBackwardOptions,
+    named:
+      & { readonly kernelSize: Dim | readonly Dim[]; readonly indices: Tensor }
+      & MaxPool2dWithIndicesBackwardOptions,
   ): Tensor;
 } = ops.maxPool2dWithIndicesBackward;
 /**
@@ -1431,38 +1433,38 @@ export const maxPool2dWithIndicesBackward: {
 export const maxPool1d: {
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool1dOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null,
-    padding?: IntOrInts,
-    dilation?: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null,
+    padding?: Dim | readonly Dim[],
+    dilation?: Dim | readonly Dim[],
     ceilMode?: boolean,
     returnIndices?: false | MaxPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & MaxPool1dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: Dim | readonly Dim[] } & MaxPool1dOptions): Tensor;
 } = ops.maxPool1d;
 /**
  * The maximum of each window over 2 dimension(s); with returnIndices also its flat index. As
@@ -1471,38 +1473,38 @@ export const maxPool1d: {
 export const maxPool2d: {
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool1dOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null,
-    padding?: IntOrInts,
-    dilation?: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null,
+    padding?: Dim | readonly Dim[],
+    dilation?: Dim | readonly Dim[],
     ceilMode?: boolean,
     returnIndices?: false | MaxPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & MaxPool1dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: Dim | readonly Dim[] } & MaxPool1dOptions): Tensor;
 } = ops.maxPool2d;
 /**
  * The maximum of each window over 3 dimension(s); with returnIndices also its flat index. As
@@ -1511,52 +1513,52 @@ export const maxPool2d: {
 export const maxPool3d: {
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     returnIndices: true,
     options?: MaxPool1dOptions,
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride: IntOrInts | null | undefined,
-    padding: IntOrInts | undefined,
-    dilation: IntOrInts | undefined,
+    kernelSize: Dim | readonly Dim[],
+    stride: Dim | readonly Dim[] | null | undefined,
+    padding: Dim | readonly Dim[] | undefined,
+    dilation: Dim | readonly Dim[] | undefined,
     ceilMode: boolean | undefined,
     options: MaxPool1dOptions & { readonly returnIndices: true },
   ): Results<Tensor, ["values", "indices"]>;
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null,
-    padding?: IntOrInts,
-    dilation?: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null,
+    padding?: Dim | readonly Dim[],
+    dilation?: Dim | readonly Dim[],
     ceilMode?: boolean,
     returnIndices?: false | MaxPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & MaxPool1dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: Dim | readonly Dim[] } & MaxPool1dOptions): Tensor;
 } = ops.maxPool3d;
 /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
 export const avgPool1d: {
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null | AvgPool1dOptions,
-    padding?: IntOrInts | AvgPool1dOptions,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null | AvgPool1dOptions,
+    padding?: Dim | readonly Dim[] | AvgPool1dOptions,
     ceilMode?: boolean | AvgPool1dOptions,
     countIncludePad?: boolean | AvgPool1dOptions,
     divisorOverride?: number | null | AvgPool1dOptions,
     options?: AvgPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & AvgPool1dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: Dim | readonly Dim[] } & AvgPool1dOptions): Tensor;
 } = ops.avgPool1d;
 /** Numbers of the uniform distribution on [0, 1), as `torch.rand`. */
 export const rand: {
@@ -1867,13 +1869,13 @@ export const cumulativeTrapezoid: (
 ) => Tensor = ops.cumulativeTrapezoid;
 /** Channels spread over pixels, as `nn.functional.pixel_shuffle`. */
 export const pixelShuffle: {
-  (self: Tensor, upscaleFactor: number): Tensor;
-  (self: Tensor, named: { readonly upscaleFactor: number }): Tensor;
+  (self: Tensor, upscaleFactor: Dim): Tensor;
+  (self: Tensor, named: { readonly upscaleFactor: Dim }): Tensor;
 } = ops.pixelShuffle;
 /** Channels gathered from pixels, as `nn.functional.pixel_unshuffle`. */
 export const pixelUnshuffle: {
-  (self: Tensor, downscaleFactor: number): Tensor;
-  (self: Tensor, named: { readonly downscaleFactor: number }): Tensor;
+  (self: Tensor, downscaleFactor: Dim): Tensor;
+  (self: Tensor, named: { readonly downscaleFactor: Dim }): Tensor;
 } = ops.pixelUnshuffle;
 /** Channels in groups, interleaved, as `nn.functional.channel_shuffle`. */
 export const channelShuffle: {
@@ -2420,9 +2422,9 @@ export const vdot: (self: Tensor, other: Tensor) => Tensor = ops.vdot;
 export const stft: {
   (
     self: Tensor,
-    nFft: number,
-    hopLength?: number | null | StftOptions<Tensor>,
-    winLength?: number | null | StftOptions<Tensor>,
+    nFft: Dim,
+    hopLength?: Dim | null | StftOptions<Tensor>,
+    winLength?: Dim | null | StftOptions<Tensor>,
     window?: Tensor | null | StftOptions<Tensor>,
     center?: boolean | StftOptions<Tensor>,
     padMode?: "constant" | "reflect" | "replicate" | "circular" | StftOptions<Tensor>,
@@ -2431,7 +2433,7 @@ export const stft: {
     returnComplex?: boolean | StftOptions<Tensor>,
     options?: StftOptions<Tensor>,
   ): Tensor;
-  (self: Tensor, named: { readonly nFft: number } & StftOptions<Tensor>): Tensor;
+  (self: Tensor, named: { readonly nFft: Dim } & StftOptions<Tensor>): Tensor;
 } = ops.stft;
 /**
  * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by the
@@ -2441,28 +2443,28 @@ export const stft: {
 export const istft: {
   (
     self: Tensor,
-    nFft: number,
-    hopLength?: number | null | IstftOptions<Tensor>,
-    winLength?: number | null | IstftOptions<Tensor>,
+    nFft: Dim,
+    hopLength?: Dim | null | IstftOptions<Tensor>,
+    winLength?: Dim | null | IstftOptions<Tensor>,
     window?: Tensor | null | IstftOptions<Tensor>,
     center?: boolean | IstftOptions<Tensor>,
     normalized?: boolean | IstftOptions<Tensor>,
     onesided?: boolean | null | IstftOptions<Tensor>,
-    length?: number | null | IstftOptions<Tensor>,
+    length?: Dim | null | IstftOptions<Tensor>,
     returnComplex?: boolean | IstftOptions<Tensor>,
     options?: IstftOptions<Tensor>,
   ): Tensor;
-  (self: Tensor, named: { readonly nFft: number } & IstftOptions<Tensor>): Tensor;
+  (self: Tensor, named: { readonly nFft: Dim } & IstftOptions<Tensor>): Tensor;
 } = ops.istft;
 /** ½ − ½·cos(2πi/n). As `torch.hann_window`. */
 export const hannWindow: (
-  windowLength: number,
+  windowLength: Dim,
   periodic?: boolean | HannWindowOptions,
   options?: HannWindowOptions,
 ) => Tensor = ops.hannWindow;
 /** alpha − beta·cos(2πi/n). As `torch.hamming_window`. */
 export const hammingWindow: (
-  windowLength: number,
+  windowLength: Dim,
   periodic?: boolean | HammingWindowOptions,
   alpha?: number | HammingWindowOptions,
   beta?: number | HammingWindowOptions,
@@ -2470,19 +2472,19 @@ export const hammingWindow: (
 ) => Tensor = ops.hammingWindow;
 /** 0.42 − 0.5·cos(2πi/n) + 0.08·cos(4πi/n). As `torch.blackman_window`. */
 export const blackmanWindow: (
-  windowLength: number,
+  windowLength: Dim,
   periodic?: boolean | HannWindowOptions,
   options?: HannWindowOptions,
 ) => Tensor = ops.blackmanWindow;
 /** 1 − |2i/n − 1|: a triangle. As `torch.bartlett_window`. */
 export const bartlettWindow: (
-  windowLength: number,
+  windowLength: Dim,
   periodic?: boolean | HannWindowOptions,
   options?: HannWindowOptions,
 ) => Tensor = ops.bartlettWindow;
 /** I₀(beta·√(1 − (2i/n − 1)²)) / I₀(beta). As `torch.kaiser_window`. */
 export const kaiserWindow: (
-  windowLength: number,
+  windowLength: Dim,
   periodic?: boolean | KaiserWindowOptions,
   beta?: number | KaiserWindowOptions,
   options?: KaiserWindowOptions,

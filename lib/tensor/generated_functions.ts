@@ -218,43 +218,43 @@ export const glu: (self: Tensor, dim?: number | GluOptions, options?: GluOptions
 export const avgPool2d: {
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null | AvgPool1dOptions,
-    padding?: IntOrInts | AvgPool1dOptions,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null | AvgPool1dOptions,
+    padding?: Dim | readonly Dim[] | AvgPool1dOptions,
     ceilMode?: boolean | AvgPool1dOptions,
     countIncludePad?: boolean | AvgPool1dOptions,
     divisorOverride?: number | null | AvgPool1dOptions,
     options?: AvgPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & AvgPool1dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: Dim | readonly Dim[] } & AvgPool1dOptions): Tensor;
 } = ops.avgPool2d;
 /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
 export const avgPool3d: {
   (
     self: Tensor,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null | AvgPool1dOptions,
-    padding?: IntOrInts | AvgPool1dOptions,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null | AvgPool1dOptions,
+    padding?: Dim | readonly Dim[] | AvgPool1dOptions,
     ceilMode?: boolean | AvgPool1dOptions,
     countIncludePad?: boolean | AvgPool1dOptions,
     divisorOverride?: number | null | AvgPool1dOptions,
     options?: AvgPool1dOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & AvgPool1dOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: Dim | readonly Dim[] } & AvgPool1dOptions): Tensor;
 } = ops.avgPool3d;
 /** (Σ xᵖ)^(1/p) of each window over 1 dimension(s), as `nn.functional.lp_pool1d`. */
 export const lpPool1d: {
   (
     self: Tensor,
     normType: number,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null | StrideCeilModeOptions,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null | StrideCeilModeOptions,
     ceilMode?: boolean | StrideCeilModeOptions,
     options?: StrideCeilModeOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & StrideCeilModeOptions,
+    named: { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
   ): Tensor;
 } = ops.lpPool1d;
 /** (Σ xᵖ)^(1/p) of each window over 2 dimension(s), as `nn.functional.lp_pool2d`. */
@@ -262,14 +262,14 @@ export const lpPool2d: {
   (
     self: Tensor,
     normType: number,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null | StrideCeilModeOptions,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null | StrideCeilModeOptions,
     ceilMode?: boolean | StrideCeilModeOptions,
     options?: StrideCeilModeOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & StrideCeilModeOptions,
+    named: { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
   ): Tensor;
 } = ops.lpPool2d;
 /** (Σ xᵖ)^(1/p) of each window over 3 dimension(s), as `nn.functional.lp_pool3d`. */
@@ -277,14 +277,14 @@ export const lpPool3d: {
   (
     self: Tensor,
     normType: number,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null | StrideCeilModeOptions,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null | StrideCeilModeOptions,
     ceilMode?: boolean | StrideCeilModeOptions,
     options?: StrideCeilModeOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly normType: number; readonly kernelSize: IntOrInts } & StrideCeilModeOptions,
+    named: { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
   ): Tensor;
 } = ops.lpPool3d;
 /**
@@ -515,13 +515,13 @@ export const upsampleBilinear: (
 export const im2col: {
   (
     self: Tensor,
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     dilation?: IntOrInts | Im2colOptions,
-    padding?: IntOrInts | Im2colOptions,
-    stride?: IntOrInts | Im2colOptions,
+    padding?: Dim | readonly Dim[] | Im2colOptions,
+    stride?: Dim | readonly Dim[] | Im2colOptions,
     options?: Im2colOptions,
   ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & Im2colOptions): Tensor;
+  (self: Tensor, named: { readonly kernelSize: Dim | readonly Dim[] } & Im2colOptions): Tensor;
 } = ops.im2col;
 /** Divided by a power of the mean square over neighbouring channels, as `nn.functional.local_response_norm`. */
 export const localResponseNorm: {
@@ -543,15 +543,17 @@ export const col2im: {
   (
     self: Tensor,
     outputSize: Dim | readonly Dim[],
-    kernelSize: IntOrInts,
+    kernelSize: Dim | readonly Dim[],
     dilation?: IntOrInts | Im2colOptions,
-    padding?: IntOrInts | Im2colOptions,
-    stride?: IntOrInts | Im2colOptions,
+    padding?: Dim | readonly Dim[] | Im2colOptions,
+    stride?: Dim | readonly Dim[] | Im2colOptions,
     options?: Im2colOptions,
   ): Tensor;
   (
     self: Tensor,
-    named: { readonly outputSize: Dim | readonly Dim[]; readonly kernelSize: IntOrInts } & Im2colOptions,
+    named:
+      & { readonly outputSize: Dim | readonly Dim[]; readonly kernelSize: Dim | readonly Dim[] }
+      & Im2colOptions,
   ): Tensor;
 } = ops.col2im;
 /**
@@ -1047,39 +1049,51 @@ export const maxUnpool1d: {
   (
     self: Tensor,
     indices: Tensor,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null | MaxUnpool1dOptions,
-    padding?: IntOrInts | MaxUnpool1dOptions,
-    outputSize?: readonly number[] | null | MaxUnpool1dOptions,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null | MaxUnpool1dOptions,
+    padding?: Dim | readonly Dim[] | MaxUnpool1dOptions,
+    outputSize?: readonly Dim[] | null | MaxUnpool1dOptions,
     options?: MaxUnpool1dOptions,
   ): Tensor;
-  (self: Tensor, indices: Tensor, named: { readonly kernelSize: IntOrInts } & MaxUnpool1dOptions): Tensor;
+  (
+    self: Tensor,
+    indices: Tensor,
+    named: { readonly kernelSize: Dim | readonly Dim[] } & MaxUnpool1dOptions,
+  ): Tensor;
 } = ops.maxUnpool1d;
 /** Values at the indices that maxPool2d returned, zeros elsewhere, as `nn.functional.max_unpool2d`. */
 export const maxUnpool2d: {
   (
     self: Tensor,
     indices: Tensor,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null | MaxUnpool1dOptions,
-    padding?: IntOrInts | MaxUnpool1dOptions,
-    outputSize?: readonly number[] | null | MaxUnpool1dOptions,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null | MaxUnpool1dOptions,
+    padding?: Dim | readonly Dim[] | MaxUnpool1dOptions,
+    outputSize?: readonly Dim[] | null | MaxUnpool1dOptions,
     options?: MaxUnpool1dOptions,
   ): Tensor;
-  (self: Tensor, indices: Tensor, named: { readonly kernelSize: IntOrInts } & MaxUnpool1dOptions): Tensor;
+  (
+    self: Tensor,
+    indices: Tensor,
+    named: { readonly kernelSize: Dim | readonly Dim[] } & MaxUnpool1dOptions,
+  ): Tensor;
 } = ops.maxUnpool2d;
 /** Values at the indices that maxPool3d returned, zeros elsewhere, as `nn.functional.max_unpool3d`. */
 export const maxUnpool3d: {
   (
     self: Tensor,
     indices: Tensor,
-    kernelSize: IntOrInts,
-    stride?: IntOrInts | null | MaxUnpool1dOptions,
-    padding?: IntOrInts | MaxUnpool1dOptions,
-    outputSize?: readonly number[] | null | MaxUnpool1dOptions,
+    kernelSize: Dim | readonly Dim[],
+    stride?: Dim | readonly Dim[] | null | MaxUnpool1dOptions,
+    padding?: Dim | readonly Dim[] | MaxUnpool1dOptions,
+    outputSize?: readonly Dim[] | null | MaxUnpool1dOptions,
     options?: MaxUnpool1dOptions,
   ): Tensor;
-  (self: Tensor, indices: Tensor, named: { readonly kernelSize: IntOrInts } & MaxUnpool1dOptions): Tensor;
+  (
+    self: Tensor,
+    indices: Tensor,
+    named: { readonly kernelSize: Dim | readonly Dim[] } & MaxUnpool1dOptions,
+  ): Tensor;
 } = ops.maxUnpool3d;
 /** softmax(−self) along `dim`, as `nn.functional.softmin`. */
 export const softmin: {
@@ -1201,7 +1215,7 @@ export const klDiv: (
 /** The discrete Fourier transform along a dimension. As `torch.fft.fft`. Computed on the host. */
 export const fftFft: (
   self: Tensor,
-  n?: number | null | FftFftOptions,
+  n?: Dim | null | FftFftOptions,
   dim?: number | FftFftOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
   options?: FftFftOptions,
@@ -1209,7 +1223,7 @@ export const fftFft: (
 /** The inverse discrete Fourier transform along a dimension. As `torch.fft.ifft`. Computed on the host. */
 export const fftIfft: (
   self: Tensor,
-  n?: number | null | FftFftOptions,
+  n?: Dim | null | FftFftOptions,
   dim?: number | FftFftOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
   options?: FftFftOptions,
@@ -1220,7 +1234,7 @@ export const fftIfft: (
  */
 export const fftRfft: (
   self: Tensor,
-  n?: number | null | FftFftOptions,
+  n?: Dim | null | FftFftOptions,
   dim?: number | FftFftOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
   options?: FftFftOptions,
@@ -1231,7 +1245,7 @@ export const fftRfft: (
  */
 export const fftIrfft: (
   self: Tensor,
-  n?: number | null | FftFftOptions,
+  n?: Dim | null | FftFftOptions,
   dim?: number | FftFftOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
   options?: FftFftOptions,
@@ -1242,7 +1256,7 @@ export const fftIrfft: (
  */
 export const fftHfft: (
   self: Tensor,
-  n?: number | null | FftFftOptions,
+  n?: Dim | null | FftFftOptions,
   dim?: number | FftFftOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
   options?: FftFftOptions,
@@ -1253,7 +1267,7 @@ export const fftHfft: (
  */
 export const fftIhfft: (
   self: Tensor,
-  n?: number | null | FftFftOptions,
+  n?: Dim | null | FftFftOptions,
   dim?: number | FftFftOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftOptions,
   options?: FftFftOptions,
@@ -1261,7 +1275,7 @@ export const fftIhfft: (
 /** The discrete Fourier transform along two dimensions. As `torch.fft.fft2`. Computed on the host. */
 export const fftFft2: (
   self: Tensor,
-  s?: readonly number[] | null | FftFft2Options,
+  s?: readonly Dim[] | null | FftFft2Options,
   dim?: IntOrInts | null | FftFft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
   options?: FftFft2Options,
@@ -1269,7 +1283,7 @@ export const fftFft2: (
 /** The inverse discrete Fourier transform along two dimensions. As `torch.fft.ifft2`. Computed on the host. */
 export const fftIfft2: (
   self: Tensor,
-  s?: readonly number[] | null | FftFft2Options,
+  s?: readonly Dim[] | null | FftFft2Options,
   dim?: IntOrInts | null | FftFft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
   options?: FftFft2Options,
@@ -1280,7 +1294,7 @@ export const fftIfft2: (
  */
 export const fftRfft2: (
   self: Tensor,
-  s?: readonly number[] | null | FftFft2Options,
+  s?: readonly Dim[] | null | FftFft2Options,
   dim?: IntOrInts | null | FftFft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
   options?: FftFft2Options,
@@ -1291,7 +1305,7 @@ export const fftRfft2: (
  */
 export const fftIrfft2: (
   self: Tensor,
-  s?: readonly number[] | null | FftFft2Options,
+  s?: readonly Dim[] | null | FftFft2Options,
   dim?: IntOrInts | null | FftFft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
   options?: FftFft2Options,
@@ -1299,7 +1313,7 @@ export const fftIrfft2: (
 /** The discrete Fourier transform along all or some dimensions. As `torch.fft.fftn`. Computed on the host. */
 export const fftFftn: (
   self: Tensor,
-  s?: readonly number[] | null | FftFftnOptions,
+  s?: readonly Dim[] | null | FftFftnOptions,
   dim?: IntOrInts | null | FftFftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
   options?: FftFftnOptions,
@@ -1310,7 +1324,7 @@ export const fftFftn: (
  */
 export const fftIfftn: (
   self: Tensor,
-  s?: readonly number[] | null | FftFftnOptions,
+  s?: readonly Dim[] | null | FftFftnOptions,
   dim?: IntOrInts | null | FftFftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
   options?: FftFftnOptions,
@@ -1321,7 +1335,7 @@ export const fftIfftn: (
  */
 export const fftRfftn: (
   self: Tensor,
-  s?: readonly number[] | null | FftFftnOptions,
+  s?: readonly Dim[] | null | FftFftnOptions,
   dim?: IntOrInts | null | FftFftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
   options?: FftFftnOptions,
@@ -1332,7 +1346,7 @@ export const fftRfftn: (
  */
 export const fftIrfftn: (
   self: Tensor,
-  s?: readonly number[] | null | FftFftnOptions,
+  s?: readonly Dim[] | null | FftFftnOptions,
   dim?: IntOrInts | null | FftFftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
   options?: FftFftnOptions,
@@ -1343,7 +1357,7 @@ export const fftIrfftn: (
  */
 export const fftHfft2: (
   self: Tensor,
-  s?: readonly number[] | null | FftFft2Options,
+  s?: readonly Dim[] | null | FftFft2Options,
   dim?: IntOrInts | null | FftFft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
   options?: FftFft2Options,
@@ -1354,7 +1368,7 @@ export const fftHfft2: (
  */
 export const fftIhfft2: (
   self: Tensor,
-  s?: readonly number[] | null | FftFft2Options,
+  s?: readonly Dim[] | null | FftFft2Options,
   dim?: IntOrInts | null | FftFft2Options,
   norm?: "backward" | "ortho" | "forward" | null | FftFft2Options,
   options?: FftFft2Options,
@@ -1365,7 +1379,7 @@ export const fftIhfft2: (
  */
 export const fftHfftn: (
   self: Tensor,
-  s?: readonly number[] | null | FftFftnOptions,
+  s?: readonly Dim[] | null | FftFftnOptions,
   dim?: IntOrInts | null | FftFftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
   options?: FftFftnOptions,
@@ -1376,16 +1390,16 @@ export const fftHfftn: (
  */
 export const fftIhfftn: (
   self: Tensor,
-  s?: readonly number[] | null | FftFftnOptions,
+  s?: readonly Dim[] | null | FftFftnOptions,
   dim?: IntOrInts | null | FftFftnOptions,
   norm?: "backward" | "ortho" | "forward" | null | FftFftnOptions,
   options?: FftFftnOptions,
 ) => Tensor = ops.fftIhfftn;
 /** Frequencies of the results of fft of n samples that are d apart. As `torch.fft.fftfreq`. */
-export const fftFftfreq: (n: number, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions) => Tensor =
+export const fftFftfreq: (n: Dim, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions) => Tensor =
   ops.fftFftfreq;
 /** Frequencies of the results of rfft of n samples that are d apart. As `torch.fft.rfftfreq`. */
-export const fftRfftfreq: (n: number, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions) => Tensor =
+export const fftRfftfreq: (n: Dim, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions) => Tensor =
   ops.fftRfftfreq;
 /** Frequencies moved so that 0 is in the middle, along `dim` or all dimensions. As `torch.fft.fftshift`. */
 export const fftFftshift: (

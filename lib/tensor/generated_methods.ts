@@ -1791,9 +1791,9 @@ export interface TensorMethods<T> {
    * which gives pairs in a last dimension. As `torch.stft`. Computed on the host.
    */
   stft(
-    nFft: number,
-    hopLength?: number | null | StftOptions<T>,
-    winLength?: number | null | StftOptions<T>,
+    nFft: Dim,
+    hopLength?: Dim | null | StftOptions<T>,
+    winLength?: Dim | null | StftOptions<T>,
     window?: T | null | StftOptions<T>,
     center?: boolean | StftOptions<T>,
     padMode?: "constant" | "reflect" | "replicate" | "circular" | StftOptions<T>,
@@ -1806,21 +1806,21 @@ export interface TensorMethods<T> {
    * Spectra of windows of a signal, [batch?, frequencies, frames], complex unless `returnComplex` is false,
    * which gives pairs in a last dimension. As `torch.stft`. Computed on the host.
    */
-  stft(named: { readonly nFft: number } & StftOptions<T>): T;
+  stft(named: { readonly nFft: Dim } & StftOptions<T>): T;
   /**
    * The signal of the spectra that stft gives: frames are weighed by the window, added up, and divided by
    * the sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on
    * the host.
    */
   istft(
-    nFft: number,
-    hopLength?: number | null | IstftOptions<T>,
-    winLength?: number | null | IstftOptions<T>,
+    nFft: Dim,
+    hopLength?: Dim | null | IstftOptions<T>,
+    winLength?: Dim | null | IstftOptions<T>,
     window?: T | null | IstftOptions<T>,
     center?: boolean | IstftOptions<T>,
     normalized?: boolean | IstftOptions<T>,
     onesided?: boolean | null | IstftOptions<T>,
-    length?: number | null | IstftOptions<T>,
+    length?: Dim | null | IstftOptions<T>,
     returnComplex?: boolean | IstftOptions<T>,
     options?: IstftOptions<T>,
   ): T;
@@ -1829,5 +1829,5 @@ export interface TensorMethods<T> {
    * the sum of squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on
    * the host.
    */
-  istft(named: { readonly nFft: number } & IstftOptions<T>): T;
+  istft(named: { readonly nFft: Dim } & IstftOptions<T>): T;
 }

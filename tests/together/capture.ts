@@ -18,6 +18,7 @@ import "../changing_numbers_test.ts";
 import "../changing_sizes_test.ts";
 import "../operand_numbers_test.ts";
 import "../changing_sorts_test.ts";
+import "../size_idioms_test.ts";
 import "../fresh_inputs_test.ts";
 import "../layer_facts_test.ts";
 import "../repeated_calls_test.ts";

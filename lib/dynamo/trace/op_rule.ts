@@ -315,7 +315,7 @@ interface WrittenArgument {
 }
 
 /** Kinds of parameters that take sizes only. */
-const SIZE_KINDS: ReadonlySet<ParamKind> = new Set(["size", "sizes", "sizeOrSizes", "outputSizes"]);
+const SIZE_KINDS: ReadonlySet<ParamKind> = new Set(["size", "sizes", "sizeOrSizes", "counts", "outputSizes"]);
 
 /** A traced value as an argument for parsing. */
 function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenArgument): unknown {

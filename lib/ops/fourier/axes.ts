@@ -1,18 +1,20 @@
 /**
  * Transforms along dimensions of complex tensors, as compositions. Results are real if only real values are possible.
- * Invariant: sizes are known numbers; the scale is applied once.
+ * Invariant: the scale is applied once.
  */
-import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { complexType, getDefaultDtype, isComplex, isFloat, isHalf } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
+import { isEqual, isLess } from "../../sym/decide.ts";
+import { add, ceilDiv, type Dim, floorDiv, product, sub } from "../../sym/expr.ts";
 import type { TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { knownSize, normalizeDims, ownDim, shapeText } from "../shapes.ts";
+import { type NumberOf, numberOf, ratioOf, sizeAsNumber } from "../numbers.ts";
+import { checkSizeAtLeast, normalizeDims, ownDim, shapeText } from "../shapes.ts";
 
 /** A transformed dimension and its size. */
 export interface Axis {
   readonly dim: number;
-  readonly size: number;
+  readonly size: Dim;
 }
 
 /** Direction of a transform, and its scaling: "backward" (null), "ortho" or "forward". */
@@ -25,7 +27,7 @@ export interface Direction {
 export function axesOf(
   { shape }: TensorLike,
   dims: number | readonly number[] | null,
-  sizes: readonly number[] | null,
+  sizes: readonly Dim[] | null,
 ): Axis[] {
   const rank = shape.length;
   if (sizes !== null && dims === null && sizes.length > rank) {
@@ -40,19 +42,19 @@ export function axesOf(
     throw new DynError(`Expected as many sizes as dims but found ${sizes.length} for ${order.length}`);
   }
   return order.map((dim, k) => {
-    const asked = sizes?.[k] ?? -1, size = asked === -1 ? knownSize(shape[dim] ?? 1) : asked;
+    const asked = sizes?.[k] ?? -1, size = asked === -1 ? shape[dim] ?? 1 : asked;
     return { dim, size: checked(size) };
   });
 }
 
 /** The one dimension of a transform. */
-export function axisOf({ shape }: TensorLike, dim: number, n: number | null): Axis {
+export function axisOf({ shape }: TensorLike, dim: number, n: Dim | null): Axis {
   const at = ownDim(dim, shape);
-  return { dim: at, size: checked(n ?? knownSize(shape[at] ?? 1)) };
+  return { dim: at, size: checked(n ?? shape[at] ?? 1) };
 }
 
-function checked(size: number): number {
-  checkAtLeast("the size to transform", size, 1);
+function checked(size: Dim): Dim {
+  checkSizeAtLeast("the size to transform", size, 1);
   return size;
 }
 
@@ -78,24 +80,31 @@ function pairsOf<T extends TensorLike>(o: OpApi<T>, x: T): T {
 function fitted<T extends TensorLike>(o: OpApi<T>, pairs: T, axes: readonly Axis[]): T {
   let found = pairs;
   for (const { dim, size } of axes) {
-    const own = knownSize(found.shape[dim] ?? 1);
-    if (own > size) found = o.narrow(found, dim, 0, size);
-    else if (own < size) {
+    const own = found.shape[dim] ?? 1;
+    if (isEqual(own, size)) continue;
+    if (isLess(size, own)) found = o.narrow(found, dim, 0, size);
+    else {
       const behind = found.shape.length - 1 - dim;
-      found = o.constantPadNd(found, [...new Array<number>(2 * behind).fill(0), 0, size - own], 0);
+      found = o.constantPadNd(found, [...new Array<number>(2 * behind).fill(0), 0, sub(size, own)], 0);
     }
   }
   return found;
 }
 
-/** The scale of a norm for this many elements. */
-function scaleOf(count: number, { inverse, norm }: Direction): number {
-  if (norm === "ortho") return 1 / Math.sqrt(count);
-  return (norm === "forward") === inverse ? 1 : 1 / count;
+/** The scale of a norm for this many elements, as a number beside x. */
+function scaleOf<T extends TensorLike>(
+  o: OpApi<T>,
+  x: T,
+  { count, direction: { inverse, norm } }: { readonly count: Dim; readonly direction: Direction },
+): NumberOf<T> {
+  if (norm === "ortho") {
+    return numberOf(o, [sizeAsNumber(o, count, x.device)], (m, n) => m.div(m.constant(1), m.sqrt(n)));
+  }
+  return (norm === "forward") === inverse ? 1 : ratioOf(o, x, { over: 1, by: count });
 }
 
 function scaled<T extends TensorLike>(o: OpApi<T>, x: T, axes: readonly Axis[], direction: Direction): T {
-  const factor = scaleOf(axes.reduce((count, { size }) => count * size, 1), direction);
+  const factor = scaleOf(o, x, { count: product(axes.map(({ size }) => size)), direction });
   return factor === 1 ? x : o.mul(x, factor);
 }
 
@@ -120,6 +129,9 @@ export function complexToComplex<T extends TensorLike>(
   return o.viewAsComplex(scaled(o, sums, axes, direction));
 }
 
+/** The number of frequencies that determine all of a real signal. */
+export const halfOf = (size: Dim): Dim => add(floorDiv(size, 2), 1);
+
 /** From real tensors to complex ones; only the half of the last axis that determines the other half. */
 export function realToComplex<T extends TensorLike>(
   o: OpApi<T>,
@@ -134,7 +146,7 @@ export function realToComplex<T extends TensorLike>(
     summed(o, pairs, [last], direction.inverse),
     last.dim,
     0,
-    Math.floor(last.size / 2) + 1,
+    halfOf(last.size),
   );
   return o.viewAsComplex(scaled(o, summed(o, half, before, direction.inverse), axes, direction));
 }
@@ -149,10 +161,10 @@ export function complexToReal<T extends TensorLike>(
   const last = axes.at(-1);
   if (!last) throw new DynError("Expected at least one dim to transform but found none");
   const before = axes.slice(0, -1), { dim, size } = last;
-  const given = fitted(o, pairsOf(o, x), [...before, { dim, size: Math.floor(size / 2) + 1 }]);
+  const given = fitted(o, pairsOf(o, x), [...before, { dim, size: halfOf(size) }]);
   const half = summed(o, given, before, direction.inverse);
   // The other half is the reversed conjugate of this one
-  const others = Math.ceil(size / 2) - 1;
+  const others = sub(ceilDiv(size, 2), 1);
   const mirrored = () => {
     const there = o.flip(o.narrow(half, dim, 1, others), [dim]);
     return o.stack([o.select(there, -1, 0), o.neg(o.select(there, -1, 1))], -1);

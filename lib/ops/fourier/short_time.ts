@@ -6,14 +6,14 @@ import { zeroUnless } from "../refusals.ts";
 import { isComplex, partType } from "../../base/dtype.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
-import { isAtMost, isLess, sizeText } from "../../sym/decide.ts";
+import { isAtMost, isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { add, type Dim, floorDiv, mul, sub } from "../../sym/expr.ts";
 import { composeOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { shapeText } from "../shapes.ts";
-import { transformedType } from "./axes.ts";
+import { halfOf, transformedType } from "./axes.ts";
 
 const PAD_MODES = ["constant", "reflect", "replicate", "circular"] as const;
 
@@ -23,26 +23,28 @@ const isPadMode = (mode: string): mode is PadMode => PAD_MODES.some((known) => k
 
 /** Sizes of frames. */
 interface Frames {
-  readonly nFft: number;
-  readonly hopLength: number;
-  readonly winLength: number;
+  readonly nFft: Dim;
+  readonly hopLength: Dim;
+  readonly winLength: Dim;
 }
 
 function framesOf(
-  given: { readonly nFft: number; readonly hopLength: number | null; readonly winLength: number | null },
+  given: { readonly nFft: Dim; readonly hopLength: Dim | null; readonly winLength: Dim | null },
   window: TensorLike | null,
 ): Frames {
   const { nFft } = given,
-    hopLength = given.hopLength ?? Math.floor(nFft / 4),
+    hopLength = given.hopLength ?? floorDiv(nFft, 4),
     winLength = given.winLength ?? nFft;
-  if (nFft < 1 || hopLength < 1 || winLength < 1 || winLength > nFft) {
+  if ([nFft, hopLength, winLength].some((size) => isLess(size, 1)) || isLess(nFft, winLength)) {
     throw new DynError(
-      `Expected 0 < winLength <= nFft and hopLength > 0 but found nFft ${nFft}, winLength ${winLength}, ` +
-        `hopLength ${hopLength}`,
+      `Expected 0 < winLength <= nFft and hopLength > 0 but found nFft ${sizeText(nFft)}, winLength ` +
+        `${sizeText(winLength)}, hopLength ${sizeText(hopLength)}`,
     );
   }
-  if (window && (window.shape.length !== 1 || window.shape[0] !== winLength)) {
-    throw new DynError(`Expected a window of ${winLength} elements but found ${shapeText(window.shape)}`);
+  if (window && (window.shape.length !== 1 || !isEqual(window.shape[0] ?? 1, winLength))) {
+    throw new DynError(
+      `Expected a window of ${sizeText(winLength)} elements but found ${shapeText(window.shape)}`,
+    );
   }
   return { nFft, hopLength, winLength };
 }
@@ -55,10 +57,12 @@ function framed<T extends TensorLike>(
   like: TensorLike,
 ): T | null {
   const { nFft, winLength } = frames;
-  if (!window && winLength === nFft) return null;
+  const isWhole = isEqual(winLength, nFft);
+  if (!window && isWhole) return null;
   const options = { dtype: partType(like.dtype), device: like.device };
-  const shown = window ?? o.ones([winLength], options), left = Math.floor((nFft - winLength) / 2);
-  return winLength === nFft ? shown : o.constantPadNd(shown, [left, nFft - winLength - left], 0);
+  const shown = window ?? o.ones([winLength], options), around = sub(nFft, winLength);
+  const left = floorDiv(around, 2);
+  return isWhole ? shown : o.constantPadNd(shown, [left, sub(around, left)], 0);
 }
 
 /** A signal, or a batch of them, as a batch. */
@@ -81,9 +85,9 @@ const stft = composeOp({
     "gives pairs in a last dimension. As `torch.stft`. Computed on the host.",
   params: {
     self: required("tensor"),
-    nFft: required("int"),
-    hopLength: nullable("int"),
-    winLength: nullable("int"),
+    nFft: required("size"),
+    hopLength: nullable("size"),
+    winLength: nullable("size"),
     window: nullable("tensor"),
     center: optional("bool", true),
     padMode: optional("string", "reflect", { oneOf: PAD_MODES }),
@@ -97,14 +101,16 @@ const stft = composeOp({
     if (rank !== 1 && rank !== 2) {
       throw new DynError(`Expected 1 or 2 dimensions for stft but found ${shapeText(self.shape)}`);
     }
-    const length = add(self.shape.at(-1) ?? 1, center ? 2 * Math.floor(nFft / 2) : 0);
+    const length = add(self.shape.at(-1) ?? 1, center ? mul(2, floorDiv(nFft, 2)) : 0);
     if (isLess(length, nFft)) {
-      throw new DynError(`Expected at least ${nFft} samples for stft but found ${sizeText(length)}`);
+      throw new DynError(
+        `Expected at least ${sizeText(nFft)} samples for stft but found ${sizeText(length)}`,
+      );
     }
     const half = isHalf(onesided, self, window), dtype = transformedType(self);
     const shape = [
       ...self.shape.slice(0, -1),
-      half ? Math.floor(nFft / 2) + 1 : nFft,
+      half ? halfOf(nFft) : nFft,
       add(floorDiv(sub(length, nFft), hopLength), 1),
     ];
     return returnComplex
@@ -117,7 +123,7 @@ const stft = composeOp({
     if (half && isComplex(self.dtype)) {
       throw new DynError(`Expected a real signal for onesided stft but found ${self.dtype}`);
     }
-    const signals = batched(o, self, 2, "stft"), around = Math.floor(nFft / 2);
+    const signals = batched(o, self, 2, "stft"), around = floorDiv(nFft, 2);
     const padded = center && isPadMode(padMode) ? padSignal(o, signals, around, padMode) : signals;
     const cut = o.unfold(padded, -1, nFft, hopLength), weights = framed(o, window, frames, self);
     const weighed = weights ? o.mul(cut, weights) : cut, norm = normalized ? "ortho" : null;
@@ -135,7 +141,7 @@ const stft = composeOp({
 });
 
 /** Signals padded with samples before and after. */
-function padSignal<T extends TensorLike>(o: OpApi<T>, x: T, around: number, mode: PadMode): T {
+function padSignal<T extends TensorLike>(o: OpApi<T>, x: T, around: Dim, mode: PadMode): T {
   if (mode === "constant") return o.constantPadNd(x, [around, around], 0);
   return o.squeeze(o.pad(o.unsqueeze(x, 1), [around, around], mode), 1);
 }
@@ -147,14 +153,14 @@ const istft = composeOp({
     "squared windows, which must not be 0 anywhere in the result. As `torch.istft`. Computed on the host.",
   params: {
     self: required("tensor"),
-    nFft: required("int"),
-    hopLength: nullable("int"),
-    winLength: nullable("int"),
+    nFft: required("size"),
+    hopLength: nullable("size"),
+    winLength: nullable("size"),
     window: nullable("tensor"),
     center: optional("bool", true),
     normalized: optional("bool", false),
     onesided: nullable("bool"),
-    length: nullable("int"),
+    length: nullable("size"),
     returnComplex: optional("bool", false),
   },
   hostParts: true,
@@ -168,9 +174,11 @@ const istft = composeOp({
       );
     }
     const half = holdsHalf(self, frames, onesided);
-    const wanted = half ? Math.floor(frames.nFft / 2) + 1 : frames.nFft;
-    if (self.shape.at(-2) !== wanted) {
-      throw new DynError(`Expected ${wanted} frequencies for istft but found ${shapeText(self.shape)}`);
+    const wanted = half ? halfOf(frames.nFft) : frames.nFft;
+    if (!isEqual(self.shape.at(-2) ?? 1, wanted)) {
+      throw new DynError(
+        `Expected ${sizeText(wanted)} frequencies for istft but found ${shapeText(self.shape)}`,
+      );
     }
     const { start, end } = rangeOf(frames, self.shape.at(-1) ?? 1, { center, length });
     return contiguousMeta(
@@ -226,19 +234,21 @@ function holdsHalf(
   { nFft }: Frames,
   onesided: boolean | null,
 ): boolean {
-  return onesided ?? self.shape.at(-2) !== nFft;
+  return onesided ?? !isEqual(self.shape.at(-2) ?? 1, nFft);
 }
 
 /** Returns the range of samples of the overlap-added frames that make up the signal. */
 function rangeOf(
   { nFft, hopLength }: Frames,
   count: Dim,
-  { center, length }: { readonly center: boolean; readonly length: number | null },
-): { readonly start: number; readonly end: Dim; readonly samples: Dim } {
-  const samples = add(mul(sub(count, 1), hopLength), nFft), start = center ? Math.floor(nFft / 2) : 0;
-  const end = length !== null ? start + length : center ? sub(samples, Math.floor(nFft / 2)) : samples;
+  { center, length }: { readonly center: boolean; readonly length: Dim | null },
+): { readonly start: Dim; readonly end: Dim; readonly samples: Dim } {
+  const samples = add(mul(sub(count, 1), hopLength), nFft), start = center ? floorDiv(nFft, 2) : 0;
+  const end = length !== null ? add(start, length) : center ? sub(samples, start) : samples;
   if (isAtMost(end, start)) {
-    throw new DynError(`Expected spectra of a signal for istft but found [${start}, ${sizeText(end)})`);
+    throw new DynError(
+      `Expected spectra of a signal for istft but found [${sizeText(start)}, ${sizeText(end)})`,
+    );
   }
   return { start, end, samples };
 }

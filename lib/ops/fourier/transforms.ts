@@ -4,13 +4,14 @@
  */
 import { capitalized } from "../../base/names.ts";
 import { getDefaultDtype, partType } from "../../base/dtype.ts";
-import { ceilDiv, type Dim, floorDiv } from "../../sym/expr.ts";
+import { ceilDiv, type Dim, floorDiv, max, mul, sub } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { nullable, optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
-import { knownSize, normalizeDim } from "../shapes.ts";
+import { numberOf, sizeAsNumber } from "../numbers.ts";
+import { normalizeDim } from "../shapes.ts";
 import {
   axesOf,
   type Axis,
@@ -19,6 +20,7 @@ import {
   complexToComplex,
   complexToReal,
   type Direction,
+  halfOf,
   realToComplex,
   transformedType,
 } from "./axes.ts";
@@ -38,11 +40,11 @@ function resultAxes(
   kind: Kind,
   x: TensorLike,
   axes: readonly Axis[],
-  sizes: readonly number[] | null,
+  sizes: readonly Dim[] | null,
 ): Axis[] {
   if (kind !== "c2r" || sizes !== null && sizes.at(-1) !== -1) return [...axes];
   return axes.map((axis, k) =>
-    k < axes.length - 1 ? axis : { ...axis, size: Math.max(1, 2 * (knownSize(x.shape[axis.dim] ?? 1) - 1)) }
+    k < axes.length - 1 ? axis : { ...axis, size: max(1, mul(2, sub(x.shape[axis.dim] ?? 1, 1))) }
   );
 }
 
@@ -50,7 +52,7 @@ function metaOf(name: string, kind: Kind, x: TensorMeta, axes: readonly Axis[]):
   checkType(name, x, kind === "r2c");
   const shape = [...x.shape];
   axes.forEach(({ dim, size }, k) => {
-    shape[dim] = kind === "r2c" && k === axes.length - 1 ? Math.floor(size / 2) + 1 : size;
+    shape[dim] = kind === "r2c" && k === axes.length - 1 ? halfOf(size) : size;
   });
   const complex = transformedType(x);
   return contiguousMeta(shape, kind === "c2r" ? partType(complex) : complex, x.device);
@@ -89,12 +91,12 @@ const docOf = (torch: string, { kind, inverse }: Spec, where: string): string =>
 
 /** A transform along one dimension. */
 function along(torch: string, { kind, inverse }: Spec) {
-  const axes = (self: TensorLike, n: number | null, dim: number) =>
+  const axes = (self: TensorLike, n: Dim | null, dim: number) =>
     resultAxes(kind, self, [axisOf(self, dim, n)], n === null ? null : [n]);
   return composeOp({
     name: nameOf(torch),
     doc: docOf(torch, { kind, inverse }, kind === "c2c" ? "along a dimension" : ""),
-    params: { self: required("tensor"), n: nullable("int"), dim: optional("int", -1), norm },
+    params: { self: required("tensor"), n: nullable("size"), dim: optional("int", -1), norm },
     exposure: FFT,
     hostParts: true,
     infer: ({ self, n, dim }) => metaOf(torch, kind, self, axes(self, n, dim)),
@@ -112,14 +114,14 @@ function alongAll(
   torch: string,
   { kind, inverse, two }: Spec & { readonly two: boolean },
 ) {
-  const axes = (self: TensorLike, s: readonly number[] | null, dim: number | readonly number[] | null) =>
+  const axes = (self: TensorLike, s: readonly Dim[] | null, dim: number | readonly number[] | null) =>
     resultAxes(kind, self, axesOf(self, dim, s), s);
   return composeOp({
     name: nameOf(torch),
     doc: docOf(torch, { kind, inverse }, two ? "along two dimensions" : "along all or some dimensions"),
     params: {
       self: required("tensor"),
-      s: nullable("ints"),
+      s: nullable("counts"),
       dim: two ? { ...nullable("dims"), default: [-2, -1] } : nullable("dims"),
       norm,
     },
@@ -165,19 +167,20 @@ function frequencies(torch: string, half: boolean) {
       half ? "rfft" : "fft"
     } of n samples that are d apart. As \`torch.fft.${torch}\`.`,
     params: {
-      n: required("int"),
+      n: required("size"),
       d: optional("float", 1),
       dtype: nullable("dtype", { keyword: true }),
       device: nullable("device", { keyword: true }),
     },
     exposure: FFT,
     infer: ({ n, dtype, device }) =>
-      contiguousMeta([half ? Math.floor(n / 2) + 1 : n], dtype ?? getDefaultDtype(), device ?? "cpu"),
+      contiguousMeta([half ? halfOf(n) : n], dtype ?? getDefaultDtype(), device ?? "cpu"),
     compose(o, { n, d, dtype, device }) {
       const options = { dtype: dtype ?? getDefaultDtype(), device };
-      const up = o.arange(0, half ? Math.floor(n / 2) + 1 : Math.ceil(n / 2), 1, options);
-      const all = half ? up : o.cat([up, o.arange(-Math.floor(n / 2), 0, 1, options)]);
-      return o.mul(all, 1 / (n * d));
+      const up = o.arange(0, half ? halfOf(n) : ceilDiv(n, 2), 1, options);
+      const all = half ? up : o.cat([up, o.arange(mul(-1, floorDiv(n, 2)), 0, 1, options)]);
+      const numbers = [sizeAsNumber(o, n, device), d] as const;
+      return o.mul(all, numberOf(o, numbers, (m, count, apart) => m.div(m.constant(1), m.mul(count, apart))));
     },
     gradient: { kind: "none", because: "it reads no elements" },
     samples: [{ args: [5] }, { args: [4, 0.5] }],

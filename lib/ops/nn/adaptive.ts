@@ -2,7 +2,6 @@
  * Pooling to a given output size: window i of n covers [⌊i·size/n⌋, ⌈(i+1)·size/n⌉). Invariant: means and maxima pool
  * one dimension after the other; positions of maxima pool all dimensions at once.
  */
-import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { add, ceilDiv, type Dim, floorDiv, max, min, mod, mul, product, sub, Sym } from "../../sym/expr.ts";
 import { isAtMost, isEqual, isLess, sizeText } from "../../sym/decide.ts";
@@ -10,7 +9,7 @@ import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered } from "../../loops/body.ts";
 import { FUNCTIONAL, INTERNAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
-import { optional, required } from "../params.ts";
+import { nullable, optional, required } from "../params.ts";
 import { castTo } from "../promotion.ts";
 import { checkCategory, elements, t } from "../pointwise.ts";
 import { maximaOf } from "./max_pooling.ts";
@@ -352,10 +351,10 @@ function maxUnpool(rank: 1 | 2 | 3) {
     params: {
       self: required("tensor"),
       indices: required("tensor"),
-      kernelSize: required("intOrInts"),
-      stride: { kind: "intOrInts", nullable: true, default: null },
-      padding: optional("intOrInts", 0),
-      outputSize: { kind: "ints", nullable: true, default: null },
+      kernelSize: required("sizeOrSizes"),
+      stride: nullable("sizeOrSizes"),
+      padding: optional("sizeOrSizes", 0),
+      outputSize: nullable("counts"),
     },
     exposure: FUNCTIONAL,
     infer({ self, indices, ...args }) {
@@ -398,15 +397,15 @@ function maxUnpool(rank: 1 | 2 | 3) {
 function unpooled(
   self: TensorLike,
   args: {
-    readonly kernelSize: number | readonly number[];
-    readonly stride: number | readonly number[] | null;
-    readonly padding: number | readonly number[];
-    readonly outputSize: readonly number[] | null;
+    readonly kernelSize: Dim | readonly Dim[];
+    readonly stride: Dim | readonly Dim[] | null;
+    readonly padding: Dim | readonly Dim[];
+    readonly outputSize: readonly Dim[] | null;
   },
   rank: number,
 ): Dim[] {
-  const at = (value: number | readonly number[], d: number) =>
-    typeof value === "number" ? value : value[d] ?? value[0] ?? 1;
+  const at = (value: Dim | readonly Dim[], d: number): Dim =>
+    typeof value === "number" || value instanceof Sym ? value : value[d] ?? value[0] ?? 1;
   const { outputSize } = args;
   if (outputSize && outputSize.length !== rank && outputSize.length !== rank + 2) {
     throw new DynError(
@@ -415,13 +414,15 @@ function unpooled(
   }
   return self.shape.slice(-rank).map((size, d) => {
     const stride = at(args.stride ?? args.kernelSize, d);
-    checkAtLeast("stride", stride, 1);
-    const natural = add(mul(sub(size, 1), stride), at(args.kernelSize, d) - 2 * at(args.padding, d));
+    checkSizeAtLeast("stride", stride, 1);
+    const natural = add(mul(sub(size, 1), stride), sub(at(args.kernelSize, d), mul(2, at(args.padding, d))));
     const wanted = outputSize?.at(d - rank);
     if (wanted === undefined) return natural;
     if (isLess(sub(natural, stride), wanted) && isLess(wanted, add(natural, stride))) return wanted;
     throw new DynError(
-      `Expected an outputSize less than ${stride} from ${sizeText(natural)} but found ${wanted}`,
+      `Expected an outputSize less than ${sizeText(stride)} from ${sizeText(natural)} but found ${
+        sizeText(wanted)
+      }`,
     );
   });
 }

@@ -4,7 +4,7 @@
  */
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
-import { add, type Dim, mul, sub } from "../../sym/expr.ts";
+import { add, type Dim, mul, product, sub } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import type { Body, Lowered } from "../../loops/body.ts";
 import { FUNCTIONAL, INTERNAL } from "../definition.ts";
@@ -45,9 +45,9 @@ function windowSize<V>(
 }
 
 const avgParams = {
-  kernel: required("ints"),
-  stride: required("ints"),
-  padding: required("ints"),
+  kernel: required("counts"),
+  stride: required("counts"),
+  padding: required("counts"),
   ceilMode: required("bool"),
 } as const;
 
@@ -156,7 +156,7 @@ function averagePool(rank: 1 | 2 | 3) {
       const whole = !ceilMode && (countIncludePad || padding.every((p) => p === 0));
       const count = divisorOverride ??
         (whole
-          ? kernel.reduce((a, b) => a * b, 1)
+          ? product(kernel)
           : o.windowSizes(o.detach(self), kernel, stride, padding, ceilMode, countIncludePad));
       return isFloat(self.dtype) ? o.div(sums, count) : o.div(sums, count, { roundingMode: "trunc" });
     },

@@ -15,40 +15,40 @@ interface Folding {
   /** Sizes of images, without and with padding. */
   readonly sizes: readonly Dim[];
   readonly wide: readonly Dim[];
-  readonly kernel: readonly number[];
+  readonly kernel: readonly Dim[];
   /** Extent of a window, gaps included. */
-  readonly reach: readonly number[];
+  readonly reach: readonly Dim[];
   readonly dilation: readonly number[];
-  readonly stride: readonly number[];
-  readonly padding: readonly number[];
+  readonly stride: readonly Dim[];
+  readonly padding: readonly Dim[];
   /** Windows along each dimension. */
   readonly counts: readonly Dim[];
 }
 
 interface FoldArgs {
   readonly outputSize: Dim | readonly Dim[];
-  readonly kernelSize: number | readonly number[];
+  readonly kernelSize: Dim | readonly Dim[];
   readonly dilation: number | readonly number[];
-  readonly padding: number | readonly number[];
-  readonly stride: number | readonly number[];
+  readonly padding: Dim | readonly Dim[];
+  readonly stride: Dim | readonly Dim[];
 }
 
 function foldingOf(args: FoldArgs): Folding {
-  const pair = (value: number | readonly number[], name: string) => spread(value, 2, name);
+  const pair = (value: Dim | readonly Dim[], name: string) => spread(value, 2, name);
   const sizes = spread(args.outputSize, 2, "outputSize"), kernel = pair(args.kernelSize, "kernelSize");
-  const dilation = pair(args.dilation, "dilation"), stride = pair(args.stride, "stride");
+  const dilation = spread(args.dilation, 2, "dilation"), stride = pair(args.stride, "stride");
   const padding = pair(args.padding, "padding");
   const positive = [...sizes, ...kernel, ...dilation, ...stride];
-  if (positive.some((v) => isLess(v, 1)) || padding.some((p) => p < 0)) {
+  if (positive.some((v) => isLess(v, 1)) || padding.some((p) => isLess(p, 0))) {
     throw new DynError(
       `Expected positive sizes, kernel, dilation and stride, and non-negative padding but found sizes ` +
-        `${
-          shapeText(sizes)
-        }, kernel [${kernel}], dilation [${dilation}], stride [${stride}] and padding [${padding}]`,
+        `${shapeText(sizes)}, kernel ${shapeText(kernel)}, dilation ${shapeText(dilation)}, stride ${
+          shapeText(stride)
+        } and padding ${shapeText(padding)}`,
     );
   }
-  const wide = sizes.map((size, d) => add(size, 2 * (padding[d] ?? 0)));
-  const reach = kernel.map((size, d) => (size - 1) * (dilation[d] ?? 1) + 1);
+  const wide = sizes.map((size, d) => add(size, mul(2, padding[d] ?? 0)));
+  const reach = kernel.map((size, d) => add(mul(sub(size, 1), dilation[d] ?? 1), 1));
   const counts = wide.map((size, d) => add(floorDiv(sub(size, reach[d] ?? 1), stride[d] ?? 1), 1));
   return { sizes, wide, kernel, reach, dilation, stride, padding, counts };
 }
@@ -61,15 +61,15 @@ const col2im = composeWideOp({
   params: {
     self: required("tensor"),
     outputSize: required("sizeOrSizes"),
-    kernelSize: required("intOrInts"),
+    kernelSize: required("sizeOrSizes"),
     dilation: optional("intOrInts", 1),
-    padding: optional("intOrInts", 0),
-    stride: optional("intOrInts", 1),
+    padding: optional("sizeOrSizes", 0),
+    stride: optional("sizeOrSizes", 1),
   },
   exposure: { method: false, free: false, namespaces: ["nn.functional"], aliases: ["fold"] },
   infer({ self, ...args }) {
     const { sizes, kernel, counts } = foldingOf(args);
-    const [rows = 1, columns = 1] = self.shape.slice(-2), size = kernel.reduce((a, b) => a * b, 1);
+    const [rows = 1, columns = 1] = self.shape.slice(-2), size = product(kernel);
     if (self.shape.length !== 2 && self.shape.length !== 3) {
       throw new DynError(`Expected columns of 2 or 3 dimensions but found ${shapeText(self.shape)}`);
     }
@@ -79,7 +79,7 @@ const col2im = composeWideOp({
     }
     if (!isEqual(mod(rows, size), 0)) {
       throw new DynError(
-        `Expected rows that the ${size} elements of a window divide but found ${sizeText(rows)}`,
+        `Expected rows that the ${sizeText(size)} elements of a window divide but found ${sizeText(rows)}`,
       );
     }
     return contiguousMeta(
@@ -95,7 +95,7 @@ const col2im = composeWideOp({
     const { reach: [rh = 1, rw = 1], dilation: [dh = 1, dw = 1], stride: [sh = 1, sw = 1], counts } = f;
     const [n0 = 1, n1 = 1] = counts, [ph = 0, pw = 0] = f.padding;
     const columns = self.shape.length === 2 ? o.unsqueeze(self, 0) : self, batch = columns.shape[0] ?? 1;
-    const channels = floorDiv(columns.shape[1] ?? 1, kh * kw), lead = mul(batch, channels);
+    const channels = floorDiv(columns.shape[1] ?? 1, mul(kh, kw)), lead = mul(batch, channels);
     let windows = o.permute(o.reshape(columns, [lead, kh, kw, n0, n1]), [0, 3, 4, 1, 2]);
     if (dh > 1) {
       windows = o.sliceScatter(o.newZeros(windows, [lead, n0, n1, rh, kw]), windows, 3, 0, null, dh);

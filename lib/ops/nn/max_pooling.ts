@@ -168,7 +168,7 @@ function maxPool(rank: 1 | 2 | 3) {
     params: {
       self: required("tensor"),
       ...windowParams,
-      dilation: optional("intOrInts", 1),
+      dilation: optional("sizeOrSizes", 1),
       ceilMode: optional("bool", false),
       returnIndices: optional("bool", false),
     },
@@ -200,10 +200,10 @@ const maxPool2dWithIndicesBackward = composeOp({
   params: {
     gradOutput: required("tensor"),
     self: required("tensor"),
-    kernelSize: required("intOrInts"),
-    stride: nullable("intOrInts"),
-    padding: optional("intOrInts", 0),
-    dilation: optional("intOrInts", 1),
+    kernelSize: required("sizeOrSizes"),
+    stride: nullable("sizeOrSizes"),
+    padding: optional("sizeOrSizes", 0),
+    dilation: optional("sizeOrSizes", 1),
     ceilMode: optional("bool", false),
     indices: required("tensor"),
   },

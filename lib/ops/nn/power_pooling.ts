@@ -3,6 +3,7 @@
  * sizes they share.
  */
 import { DynError } from "../../base/errors.ts";
+import { product } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { FUNCTIONAL } from "../definition.ts";
 import { nullable, optional, required } from "../params.ts";
@@ -20,8 +21,8 @@ function lpPool(rank: 1 | 2 | 3) {
     params: {
       self: required("tensor"),
       normType: required("float"),
-      kernelSize: required("intOrInts"),
-      stride: nullable("intOrInts"),
+      kernelSize: required("sizeOrSizes"),
+      stride: nullable("sizeOrSizes"),
       ceilMode: optional("bool", false),
     },
     exposure: FUNCTIONAL,
@@ -32,7 +33,7 @@ function lpPool(rank: 1 | 2 | 3) {
       return contiguousMeta(pooledSizes(self.shape, windows), self.dtype, self.device);
     },
     compose(o, { self, normType, kernelSize, stride, ceilMode }) {
-      const size = spread(kernelSize, rank, "kernelSize").reduce((a, b) => a * b, 1);
+      const size = product(spread(kernelSize, rank, "kernelSize"));
       const largest = (x: typeof self) =>
         rank === 1
           ? o.maxPool1d(x, kernelSize, stride, 0, 1, ceilMode)

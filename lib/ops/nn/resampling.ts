@@ -6,7 +6,7 @@ import { snakeCase } from "../../base/names.ts";
 import { DynError } from "../../base/errors.ts";
 import { isFloat } from "../../base/dtype.ts";
 import { isAtMost, isEqual, isLess, sizeText } from "../../sym/decide.ts";
-import { add, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
+import { add, type Dim, floorDiv, mod, mul, product, sub } from "../../sym/expr.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { FUNCTIONAL, type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
@@ -254,10 +254,10 @@ function upsample(name: "upsampleNearest" | "upsampleBilinear", mode: "nearest" 
 }
 
 interface FoldArgs {
-  readonly kernelSize: number | readonly number[];
+  readonly kernelSize: Dim | readonly Dim[];
   readonly dilation: number | readonly number[];
-  readonly padding: number | readonly number[];
-  readonly stride: number | readonly number[];
+  readonly padding: Dim | readonly Dim[];
+  readonly stride: Dim | readonly Dim[];
 }
 
 /** Output rows and columns of windows over an image. */
@@ -265,16 +265,16 @@ function windowsOver(spatial: readonly Dim[], args: FoldArgs): Dim[] {
   const [kernel, dilation, padding, stride] = [args.kernelSize, args.dilation, args.padding, args.stride]
     .map((v) => spread(v, 2, "a parameter of unfold"));
   return spatial.map((size, d) => {
-    const reach = ((kernel?.[d] ?? 1) - 1) * (dilation?.[d] ?? 1) + 1;
-    const wide = add(size, 2 * (padding?.[d] ?? 0));
+    const reach = add(mul(sub(kernel?.[d] ?? 1, 1), dilation?.[d] ?? 1), 1);
+    const wide = add(size, mul(2, padding?.[d] ?? 0));
     if (isLess(wide, reach)) {
       throw new DynError(
-        `Expected windows that fit into ${shapeText(spatial)} but found one of ${reach} for ${
+        `Expected windows that fit into ${shapeText(spatial)} but found one of ${sizeText(reach)} for ${
           sizeText(wide)
         }`,
       );
     }
-    return sliceLength({ start: 0, end: add(wide, 1 - reach) }, stride?.[d] ?? 1);
+    return sliceLength({ start: 0, end: add(sub(wide, reach), 1) }, stride?.[d] ?? 1);
   });
 }
 
@@ -283,10 +283,10 @@ const im2col = composeWideOp({
   doc: "The windows of images as columns [batch, channels · kernel, windows], as `nn.functional.unfold`.",
   params: {
     self: required("tensor"),
-    kernelSize: required("intOrInts"),
+    kernelSize: required("sizeOrSizes"),
     dilation: optional("intOrInts", 1),
-    padding: optional("intOrInts", 0),
-    stride: optional("intOrInts", 1),
+    padding: optional("sizeOrSizes", 0),
+    stride: optional("sizeOrSizes", 1),
   },
   exposure: { ...FUNCTIONAL, aliases: ["unfold"] },
   infer({ self, ...args }) {
@@ -296,9 +296,15 @@ const im2col = composeWideOp({
     checkPositions(self, 2);
     const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
     const [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
-    if (kh < 1 || kw < 1) throw new DynError(`Expected a kernel with elements but found [${kh}, ${kw}]`);
+    if (isLess(kh, 1) || isLess(kw, 1)) {
+      throw new DynError(`Expected a kernel with elements but found ${shapeText([kh, kw])}`);
+    }
     const batch = self.shape.slice(0, -3), channels = self.shape.at(-3) ?? 1;
-    return contiguousMeta([...batch, mul(channels, kh * kw), mul(rows, columns)], self.dtype, self.device);
+    return contiguousMeta(
+      [...batch, product([channels, kh, kw]), mul(rows, columns)],
+      self.dtype,
+      self.device,
+    );
   },
   compose(o, { self, ...args }) {
     const image = self.shape.length === 3 ? o.unsqueeze(self, 0) : self;
@@ -306,16 +312,21 @@ const im2col = composeWideOp({
       [kh = 1, kw = 1] = spread(args.kernelSize, 2, "kernelSize");
     const [sh = 1, sw = 1] = spread(args.stride, 2, "stride"),
       [dh = 1, dw = 1] = spread(args.dilation, 2, "dilation");
-    const wide = ph > 0 || pw > 0
+    const wide = isLess(0, ph) || isLess(0, pw)
       ? o.constantPadNd(image, [pw, pw, ph, ph], image.dtype === "bool" ? false : 0)
       : image;
     const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
     // [n, c, rows, columns, kh, kw], each window thinned by the dilation
-    const windows = o.unfold(o.unfold(wide, 2, (kh - 1) * dh + 1, sh), 3, (kw - 1) * dw + 1, sw);
+    const windows = o.unfold(
+      o.unfold(wide, 2, add(mul(sub(kh, 1), dh), 1), sh),
+      3,
+      add(mul(sub(kw, 1), dw), 1),
+      sw,
+    );
     const thin = o.slice(o.slice(windows, 4, 0, null, dh), 5, 0, null, dw);
     const [n = 1, c = 1] = image.shape;
     const columnwise = o.clone(o.permute(thin, [0, 1, 4, 5, 2, 3]));
-    const out = o.reshape(columnwise, [n, mul(c, kh * kw), mul(rows, columns)]);
+    const out = o.reshape(columnwise, [n, product([c, kh, kw]), mul(rows, columns)]);
     return self.shape.length === 3 ? o.squeeze(out, 0) : out;
   },
   samples: [{ args: [t(2, 3, 5, 5), 2] }, {
@@ -329,32 +340,34 @@ const im2col = composeWideOp({
 });
 
 /** The shape after shuffling by a factor. */
-function shuffledShape(shape: readonly Dim[], r: number, up: boolean): Dim[] {
-  if (shape.length < 3 || r <= 0) {
+function shuffledShape(shape: readonly Dim[], r: Dim, up: boolean): Dim[] {
+  if (shape.length < 3 || isLess(r, 1)) {
     throw new DynError(
-      `Expected at least 3 dimensions and a positive factor but found ${shapeText(shape)} and ${r}`,
+      `Expected at least 3 dimensions and a positive factor but found ${shapeText(shape)} and ${sizeText(r)}`,
     );
   }
   const [c = 1, h = 1, w = 1] = shape.slice(-3);
-  const fits = up ? isEqual(mod(c, r * r), 0) : isEqual(mod(h, r), 0) && isEqual(mod(w, r), 0);
-  if (!fits) throw new DynError(`Expected sizes that the factor ${r} divides but found ${shapeText(shape)}`);
+  const fits = up ? isEqual(mod(c, mul(r, r)), 0) : isEqual(mod(h, r), 0) && isEqual(mod(w, r), 0);
+  if (!fits) {
+    throw new DynError(`Expected sizes that the factor ${sizeText(r)} divides but found ${shapeText(shape)}`);
+  }
   const shuffled = up
-    ? [floorDiv(c, r * r), mul(h, r), mul(w, r)]
-    : [mul(c, r * r), floorDiv(h, r), floorDiv(w, r)];
+    ? [floorDiv(c, mul(r, r)), mul(h, r), mul(w, r)]
+    : [mul(c, mul(r, r)), floorDiv(h, r), floorDiv(w, r)];
   return [...shape.slice(0, -3), ...shuffled];
 }
 
 const pixelShuffle = composeWideOp({
   name: "pixelShuffle",
   doc: "Channels spread over pixels, as `nn.functional.pixel_shuffle`.",
-  params: { self: required("tensor"), upscaleFactor: required("int") },
+  params: { self: required("tensor"), upscaleFactor: required("size") },
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer: ({ self, upscaleFactor }) =>
     contiguousMeta(shuffledShape(self.shape, upscaleFactor, true), self.dtype, self.device),
   compose(o, { self, upscaleFactor: r }) {
     const batch = self.shape.slice(0, -3), b = batch.length;
     const [c = 1, h = 1, w = 1] = self.shape.slice(-3);
-    const split = o.reshape(self, [...batch, floorDiv(c, r * r), r, r, h, w]);
+    const split = o.reshape(self, [...batch, floorDiv(c, mul(r, r)), r, r, h, w]);
     const order = [...batch.map((_, d) => d), b, b + 3, b + 1, b + 4, b + 2];
     return o.reshape(o.clone(o.permute(split, order)), shuffledShape(self.shape, r, true));
   },
@@ -365,7 +378,7 @@ const pixelShuffle = composeWideOp({
 const pixelUnshuffle = composeWideOp({
   name: "pixelUnshuffle",
   doc: "Channels gathered from pixels, as `nn.functional.pixel_unshuffle`.",
-  params: { self: required("tensor"), downscaleFactor: required("int") },
+  params: { self: required("tensor"), downscaleFactor: required("size") },
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer: ({ self, downscaleFactor }) =>
     contiguousMeta(shuffledShape(self.shape, downscaleFactor, false), self.dtype, self.device),

@@ -1,10 +1,11 @@
 /**
  * Windows that slide over the last dimensions: sizes, parameters, and which elements fall into which window.
- * Invariant: windows have known sizes.
+ * Invariant: sizes that change between calls of one graph are compared through sym/decide.ts, so that its guards
+ * record what the program assumes about windows.
  */
 import { DynError } from "../../base/errors.ts";
-import { add, boundsOf, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
-import { isEqual, isLess } from "../../sym/decide.ts";
+import { add, boundsOf, ceilDiv, type Dim, floorDiv, mod, mul, sub } from "../../sym/expr.ts";
+import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { nullable, optional, required } from "../params.ts";
@@ -14,19 +15,21 @@ import { shapeText, spread } from "../shapes.ts";
 
 /** Windows over the last dimensions. */
 export interface Windows {
-  readonly kernel: readonly number[];
-  readonly stride: readonly number[];
-  readonly padding: readonly number[];
-  readonly dilation: readonly number[];
+  readonly kernel: readonly Dim[];
+  readonly stride: readonly Dim[];
+  readonly padding: readonly Dim[];
+  readonly dilation: readonly Dim[];
   readonly ceilMode: boolean;
 }
 
+/** The extent of a window along a dimension, gaps included. */
+const reachOf = (w: Windows, d: number): Dim => add(mul(w.dilation[d] ?? 1, sub(w.kernel[d] ?? 1, 1)), 1);
+
 /** Returns the number of windows along a dimension. The last one must start inside the input or its left padding. */
 function windowCount(size: Dim, w: Windows, d: number): Dim {
-  const kernel = w.kernel[d] ?? 1, stride = w.stride[d] ?? 1, padding = w.padding[d] ?? 0;
-  const reach = (w.dilation[d] ?? 1) * (kernel - 1) + 1;
-  const room = sub(add(size, 2 * padding), reach);
-  const count = add(floorDiv(add(room, w.ceilMode ? stride - 1 : 0), stride), 1);
+  const stride = w.stride[d] ?? 1, padding = w.padding[d] ?? 0;
+  const room = sub(add(size, mul(2, padding)), reachOf(w, d));
+  const count = add(floorDiv(add(room, w.ceilMode ? sub(stride, 1) : 0), stride), 1);
   if (!w.ceilMode) return count;
   return isLess(mul(sub(count, 1), stride), add(size, padding)) ? count : sub(count, 1);
 }
@@ -34,22 +37,24 @@ function windowCount(size: Dim, w: Windows, d: number): Dim {
 /** The output sizes of pooling over the last dimensions. */
 export function pooledSizes(shape: readonly Dim[], w: Windows): Dim[] {
   const rank = w.kernel.length, lead = shape.length - rank;
-  const positive = [...w.kernel, ...w.stride, ...w.dilation].every((v) => v > 0);
-  if (!positive) {
+  if ([...w.kernel, ...w.stride, ...w.dilation].some((v) => isLess(v, 1))) {
+    const [kernel, stride, dilation] = [w.kernel, w.stride, w.dilation].map(shapeText);
     throw new DynError(
-      `Expected a positive kernel size, stride and dilation but found [${w.kernel}], [${w.stride}] and [${w.dilation}]`,
+      `Expected a positive kernel size, stride and dilation but found ${kernel}, ${stride} and ${dilation}`,
     );
   }
   w.padding.forEach((p, d) => {
-    const reach = ((w.kernel[d] ?? 1) - 1) * (w.dilation[d] ?? 1) + 1;
-    if (p < 0 || p > reach / 2) {
-      throw new DynError(`Expected padding of at most half the kernel size ${w.kernel[d]} but found ${p}`);
+    if (isLess(p, 0) || isLess(reachOf(w, d), mul(2, p))) {
+      const kernel = sizeText(w.kernel[d] ?? 1);
+      throw new DynError(
+        `Expected padding of at most half the kernel size ${kernel} but found ${sizeText(p)}`,
+      );
     }
   });
   const out = w.kernel.map((_, d) => windowCount(shape[lead + d] ?? 1, w, d));
   if (out.some((size) => isLess(size, 1))) {
     throw new DynError(
-      `Expected windows that fit into ${shapeText(shape)} but found kernel size [${w.kernel}]`,
+      `Expected windows that fit into ${shapeText(shape)} but found kernel size ${shapeText(w.kernel)}`,
     );
   }
   return [...shape.slice(0, lead), ...out];
@@ -57,18 +62,18 @@ export function pooledSizes(shape: readonly Dim[], w: Windows): Dim[] {
 
 /** Parameters of windows in users' calls. */
 export const windowParams = {
-  kernelSize: required("intOrInts"),
-  stride: nullable("intOrInts"),
-  padding: optional("intOrInts", 0),
+  kernelSize: required("sizeOrSizes"),
+  stride: nullable("sizeOrSizes"),
+  padding: optional("sizeOrSizes", 0),
 } as const;
 
 /** A user's windows, completed with defaults. */
 export function windowsOf(
   args: {
-    readonly kernelSize: number | readonly number[];
-    readonly stride: number | readonly number[] | null;
-    readonly padding: number | readonly number[];
-    readonly dilation?: number | readonly number[];
+    readonly kernelSize: Dim | readonly Dim[];
+    readonly stride: Dim | readonly Dim[] | null;
+    readonly padding: Dim | readonly Dim[];
+    readonly dilation?: Dim | readonly Dim[];
     readonly ceilMode: boolean;
   },
   rank: number,
@@ -98,10 +103,10 @@ export function checkPooled(name: string, self: TensorMeta, rank: number): void 
 }
 
 export const internalParams = {
-  kernel: required("ints"),
-  stride: required("ints"),
-  padding: required("ints"),
-  dilation: required("ints"),
+  kernel: required("counts"),
+  stride: required("counts"),
+  padding: required("counts"),
+  dilation: required("counts"),
   ceilMode: required("bool"),
 } as const;
 
@@ -126,7 +131,7 @@ export function inWindow<V>(
       sub(mul(i, w.stride[axis] ?? 1), padding),
       mul(offset[axis] ?? 0, w.dilation[axis] ?? 1),
     );
-    if (padding > 0 || w.ceilMode) {
+    if (padding !== 0 || w.ceilMode) {
       const here = within(o, place, 0, self.shape[d] ?? 1);
       inside = inside === undefined ? here : o.and(inside, here);
     }
@@ -138,14 +143,11 @@ export function inWindow<V>(
 }
 
 /** The flat position of an offset in a window. */
-export const flatOffset = (offset: readonly Dim[], kernel: readonly number[]): Dim =>
+export const flatOffset = (offset: readonly Dim[], kernel: readonly Dim[]): Dim =>
   offset.reduce<Dim>((flat, i, d) => add(mul(flat, kernel[d] ?? 1), i), 0);
 
 /** Returns the maximum number of windows that cover a position along a dimension. */
-function candidatesAlong(w: Windows, d: number): number {
-  const reach = (w.dilation[d] ?? 1) * ((w.kernel[d] ?? 1) - 1) + 1;
-  return Math.ceil(reach / (w.stride[d] ?? 1));
-}
+const candidatesAlong = (w: Windows, d: number): Dim => ceilDiv(reachOf(w, d), w.stride[d] ?? 1);
 
 /**
  * Sums `part` of the window, and of the offset in it, over the windows that contain a position. With windows that do
@@ -167,7 +169,7 @@ export function gatherWindows(
     let holds: V | undefined;
     const also = (condition: V) => holds = holds === undefined ? condition : o.and(holds, condition);
     for (let d = 0; d < rank; d++) {
-      const stride = w.stride[d] ?? 1, dilation = w.dilation[d] ?? 1, kernel = w.kernel[d] ?? 1;
+      const stride = w.stride[d] ?? 1, dilation = w.dilation[d] ?? 1, reach = reachOf(w, d);
       const place = add(index[lead + d] ?? 0, w.padding[d] ?? 0);
       const at = sub(floorDiv(place, stride), candidate[d] ?? 0);
       const distance = sub(place, mul(at, stride));
@@ -176,10 +178,10 @@ export function gatherWindows(
       const size = pooled[lead + d] ?? 1;
       const [low, high] = boundsOf(at);
       if (low < 0 || high >= boundsOf(size)[0]) also(within(o, at, 0, size));
-      if ((counts[d] ?? 1) * stride !== (kernel - 1) * dilation + 1 || dilation > 1) {
-        also(o.lt(o.index(distance, "int64"), o.index((kernel - 1) * dilation + 1, "int64")));
+      if (mul(counts[d] ?? 1, stride) !== reach || dilation !== 1) {
+        also(o.lt(o.index(distance, "int64"), o.index(reach, "int64")));
       }
-      if (dilation > 1) also(o.eq(o.index(mod(distance, dilation), "int64"), o.constant(0, "int64")));
+      if (dilation !== 1) also(o.eq(o.index(mod(distance, dilation), "int64"), o.constant(0, "int64")));
     }
     const zero = o.constant(0, dtype), value = () => castTo(o, part(o, window, offset), dtype);
     return holds === undefined ? value() : o.masked(holds, value, zero);

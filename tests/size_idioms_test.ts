@@ -1,0 +1,77 @@
+/**
+ * Programs in which sizes and numbers change between calls, as people write them: ten calls with ten values compile as
+ * many versions as stated, and give what plain calls give, their gradients too.
+ */
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { compile, compiler, config, isTensor, manualSeed, noGrad, type Tensor } from "../mod.ts";
+import "./support/eager_tier.ts";
+import { assertClose } from "./support/close.ts";
+import { sampleBySeed } from "./support/sampling.ts";
+import { shown } from "./support/shown.ts";
+import { SIZE_IDIOMS, type SizeIdiom } from "./support/size_idioms.ts";
+
+type Run = SizeIdiom["run"];
+
+/** The results of a call, from the same random numbers each time. */
+function seeded(run: Run, x: Tensor, n: number): unknown {
+  manualSeed(3);
+  return shown(run(x, n));
+}
+
+/** The gradient of the input. */
+const gradient = (run: Run): Run => (x, n) => {
+  const leaf = x.detach().clone().requiresGrad_(), [first] = [run(leaf, n)].flat();
+  if (isTensor(first) && first.requiresGrad) first.mul(first.detach().cos()).sum().backward();
+  return leaf.grad;
+};
+
+for (const [name, { run, input, versions, sizes }] of sampleBySeed(SIZE_IDIOMS, 16)) {
+  Deno.test(`idioms of sizes: ${name}`, () => {
+    const f = compile(run, { backend: "eager" });
+    for (const n of sizes) assertEquals(seeded(f, input(n), n), seeded(run, input(n), n), `${n}`);
+    const { graphs, graphBreaks, givenUp } = compiler.status(f);
+    assertEquals({ graphs, graphBreaks, givenUp }, { graphs: versions, graphBreaks: 0, givenUp: null });
+  });
+}
+
+Deno.test("kernels and gradients of idioms serve all sizes", () => {
+  for (const [name, { run, input, versions, sizes }] of sampleBySeed(SIZE_IDIOMS, 4, 1)) {
+    for (const outcome of [(each: Run) => each, gradient]) {
+      const f = compile(run), found = outcome(f), plain = outcome(run);
+      for (const n of sizes) {
+        const known = seeded(plain, input(n), n);
+        assertClose(
+          config.patch({ inductor: { tier: "wasm" } }, () => seeded(found, input(n), n)),
+          known,
+          `${name} ${n}`,
+        );
+      }
+      const { graphs, graphBreaks } = compiler.status(f);
+      assert(graphs <= versions && graphBreaks === 0, `${name}: ${graphs} versions, ${graphBreaks} breaks`);
+    }
+  }
+});
+
+Deno.test("exported programs of idioms serve all sizes of their input", () => {
+  // Versions for some of the sizes would be constraints of a program
+  const dynamic = SIZE_IDIOMS.filter(([, { input, versions }]) =>
+    versions <= 2 && input(4).numel() !== input(6).numel()
+  );
+  for (const [name, { run, input, onHost, sizes: [first = 4, ...others] }] of sampleBySeed(dynamic, 6, 2)) {
+    const only = (x: Tensor): unknown => [run(x, 0)].flat().filter(isTensor);
+    if (onHost) {
+      const refused = assertThrows(() => compiler.export(only, [input(first)], { dynamic: true }));
+      assertStringIncludes(String(refused), "one that the host computes: ");
+      assertStringIncludes(String(refused), "size_idioms.ts:");
+      continue;
+    }
+    const program = compiler.export(only, [input(first)], { dynamic: true });
+    for (const n of others) {
+      const x = input(n);
+      manualSeed(3);
+      const expected = shown(noGrad(() => only(x)));
+      manualSeed(3);
+      assertClose(shown(program.call(x)), expected, `${name} ${n}`);
+    }
+  }
+});
