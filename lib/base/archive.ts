@@ -59,7 +59,7 @@ export function writeArchive(files: Files): Uint8Array<ArrayBuffer> {
   }
   length += offset;
   if (length >= 2 ** 32) {
-    throw new DynError(`Expected less than 4 GiB in a package but found ${length} bytes`);
+    throw new DynError(`Expected less than 4 GiB in an archive but found ${length} bytes`);
   }
   const all = new Uint8Array(length), view = new DataView(all.buffer);
   let central = offset;

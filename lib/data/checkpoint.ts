@@ -4,23 +4,20 @@
  * their places, so that other readers find those of a state dict under their keys. Invariant: loading returns what was
  * saved, including shared memory of tensors; a value that cannot be saved is an error that names its place.
  */
-import { refuseSurplus } from "../base/checked_input.ts";
+import { checkFlag, checkOneOf, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { readAs } from "../base/atomic_files.ts";
 import { DynError } from "../base/errors.ts";
-import { isPlainObject } from "../base/tree.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { ops } from "../tensor/eager.ts";
-import type { Storage } from "../tensor/storage.ts";
-import { isTensor, type Tensor } from "../tensor/tensor.ts";
+import type { Tensor } from "../tensor/tensor.ts";
 import { foreignKind } from "./file_kind.ts";
+import { type Forms, TreeWalk, wholeOf } from "./saved_tree.ts";
 import { type Contents, parse, serialize, writeFile } from "./safetensors.ts";
 import { isTorchFile, readTorchFile } from "./torch_file.ts";
+import { writeTorchFile } from "./torch_writer.ts";
 
 /** The name of the tree in the file's metadata. */
 const TREE = "dyn.tree";
-
-/** The place of the saved value, with which all others begin. */
-const ROOT = "the value";
 
 /** Marks a complex tensor, which is stored as pairs. */
 const PAIRS = "pairs";
@@ -30,26 +27,50 @@ type Form = null | boolean | number | string | readonly [kind: Kind, ...parts: F
 
 type Kind = "array" | "object" | "map" | "set" | "tensor" | "parameter" | "number" | "bigint" | "undefined";
 
+/** Options of `save`. */
+export interface SaveOptions {
+  /** "torch" for a file that `torch.load` reads; default "safetensors". */
+  readonly format?: "safetensors" | "torch";
+}
+
+/** Options of `load`. */
+export interface LoadOptions {
+  /**
+   * Whether tensors of unsupported types in a file of `torch.save` are read as the next one that holds each value:
+   * 8-bit floats as float32, uint16 as int32, uint32 and uint64 as int64. Otherwise they are errors.
+   */
+  readonly widen?: boolean;
+}
+
 /** Writes a tree to a file atomically. Throws DynError for values that cannot be saved. */
-export function save(value: unknown, path: string | URL): void {
-  if (arguments.length > 2) refuseSurplus("save", 2, arguments);
-  const writer = new TreeWriter(), form = writer.write(value, ROOT);
-  writeFile(path, serialize(writer.tensors(), { [TREE]: JSON.stringify(form) }));
+export function save(value: unknown, path: string | URL, options: SaveOptions = {}): void {
+  if (arguments.length > 3) refuseSurplus("save", 3, arguments);
+  const { format = "safetensors" } = optionsOf("save", options, ["format"]);
+  checkOneOf("format of save", format, ["safetensors", "torch"]);
+  writeFile(path, format === "torch" ? writeTorchFile(value) : checkpointOf(value));
+}
+
+function checkpointOf(value: unknown): Uint8Array {
+  const walk = new TreeWalk(FORMS), form = walk.root(value);
+  const tensors = Object.fromEntries(walk.memory().map((memory) => [memory.name, wholeOf(memory)]));
+  return serialize(tensors, { [TREE]: JSON.stringify(form) });
 }
 
 /**
  * Reads a tree that `save` or `torch.save` has written; from other safetensors files, the tensors by name. The caller
  * specifies the type: `load<Checkpoint>(path)`. Throws DynError for a damaged file, and for objects of Python's classes.
  */
-export function load<T = unknown>(path: string | URL): T;
-export function load(path: string | URL): unknown {
-  if (arguments.length > 1) refuseSurplus("load", 1, arguments);
+export function load<T = unknown>(path: string | URL, options?: LoadOptions): T;
+export function load(path: string | URL, options: LoadOptions = {}): unknown {
+  if (arguments.length > 2) refuseSurplus("load", 2, arguments);
+  const { widen = false } = optionsOf("load", options, ["widen"]);
+  checkFlag("widen of load", widen);
   return readAs(path, (bytes) => {
     const foreign = foreignKind(bytes);
     if (foreign !== null) {
       throw new DynError(`Expected a file of save, torch.save or safetensors but found ${foreign}`);
     }
-    return isTorchFile(bytes) ? readTorchFile(bytes) : treeOf(parse(bytes));
+    return isTorchFile(bytes) ? readTorchFile(bytes, { widen }) : treeOf(parse(bytes, { widen }));
   });
 }
 
@@ -64,124 +85,29 @@ function treeOf(contents: Contents): unknown {
   }
 }
 
-/** Elements that tensors share. */
-interface Shared {
-  readonly name: string;
-  /** One of the tensors. */
-  readonly tensor: Tensor;
-  /** Number of elements that the tensors access; the memory may be larger. */
-  count: number;
-}
-
-class TreeWriter {
-  readonly #storages = new Map<Storage, Shared>();
-  readonly #names = new Set(["__metadata__"]);
-  readonly #open = new Set<object>();
-
-  write(value: unknown, place: string): Form {
-    switch (typeof value) {
-      case "string":
-      case "boolean":
-        return value;
-      case "number":
-        return Number.isFinite(value) && !Object.is(value, -0)
-          ? value
-          : ["number", Object.is(value, -0) ? "-0" : String(value)];
-      case "bigint":
-        return ["bigint", String(value)];
-      case "undefined":
-        return ["undefined"];
-      case "object":
-        return value === null ? null : this.#object(value, place);
-      default:
-        throw new DynError(`Expected a value that can be saved at ${place} but found a ${typeof value}`);
-    }
-  }
-
-  /** Returns the memory of all written tensors, by name. */
-  tensors(): Record<string, Tensor> {
-    return Object.fromEntries([...this.#storages.values()].map(({ name, tensor, count }) => {
-      const isWhole = tensor.isContiguous() && tensor.storageOffset() === 0 && tensor.numel() === count;
-      return [name, isWhole ? tensor : tensor.detach().asStrided([count], [1], 0)];
-    }));
-  }
-
-  /** Returns an unused name for the tensor at a place: "model.0.weight". */
-  #nameAt(place: string): string {
-    let name = place.replace(ROOT, "").replace(/\[(\d+)\]/g, ".$1").replace(/^\./, "");
-    while (this.#names.has(name)) name += "'";
-    this.#names.add(name);
-    return name;
-  }
-
-  #object(value: object, place: string): Form {
-    if (isTensor(value)) return this.#tensor(value, place);
-    if (this.#open.has(value)) {
-      throw new DynError(`Expected a tree but found a cycle at ${place}`);
-    }
-    this.#open.add(value);
-    const form = this.#container(value, place);
-    this.#open.delete(value);
-    return form;
-  }
-
-  #container(value: object, place: string): Form {
-    if (Array.isArray(value)) return ["array", ...value.map((each, k) => this.write(each, `${place}[${k}]`))];
-    if (value instanceof Map) {
-      return [
-        "map",
-        ...[...value].flatMap(([key, each], k) => [
-          this.write(key, `key ${k} of ${place}`),
-          this.write(each, `value ${k} of ${place}`),
-        ]),
-      ];
-    }
-    if (value instanceof Set) {
-      return [
-        "set",
-        ...[...value].map((each, k) => this.write(each, `member ${k} of ${place}`)),
-      ];
-    }
-    if (isPlainObject(value)) {
-      return [
-        "object",
-        ...Object.entries(value).flatMap(([key, each]) => [key, this.write(each, `${place}.${key}`)]),
-      ];
-    }
-    const advice = "namedParameters" in value ? "; save its stateDict()" : "";
-    throw new DynError(
-      `Expected a value that can be saved at ${place} but found a ${value.constructor?.name}${advice}`,
-    );
-  }
-
-  /** Elements are stored by memory, so that views and tied tensors still share them; complex ones as pairs. */
-  #tensor(tensor: Tensor, place: string): Form {
-    const isPairs = tensor.isComplex(), kept = isPairs ? ops.viewAsReal(tensor) : tensor;
-    const { storage, shape, strides } = kept, offset = kept.storageOffset();
-    let shared = this.#storages.get(storage);
-    if (!shared) {
-      this.#storages.set(storage, shared = { name: this.#nameAt(place), tensor: kept, count: 0 });
-    }
-    if (shared.tensor.dtype !== kept.dtype) {
-      throw new DynError(
-        `Expected tensors of one type over shared memory but found ${shared.tensor.dtype} and ${kept.dtype}; clone() one`,
-      );
-    }
-    if (tensor.numel() > 0) {
-      const last = shape.reduce((at, size, d) => at + (size - 1) * (strides[d] ?? 0), offset);
-      shared.count = Math.max(shared.count, last + 1);
-    }
-    return [
-      tensor instanceof Parameter ? "parameter" : "tensor",
-      shared.name,
-      ["array", ...shape],
-      ["array", ...strides],
-      offset,
-      tensor.requiresGrad && tensor.isLeaf,
-      ...isPairs ? [PAIRS] : [],
-    ];
-  }
-}
+/** Forms in JSON; complex tensors are stored as pairs, which safetensors have no type for. */
+const FORMS: Forms<Form> = {
+  scalar(value) {
+    if (typeof value === "bigint") return ["bigint", String(value)];
+    if (value === undefined) return ["undefined"];
+    if (typeof value !== "number" || (Number.isFinite(value) && !Object.is(value, -0))) return value;
+    return ["number", Object.is(value, -0) ? "-0" : String(value)];
+  },
+  list: (items) => ["array", ...items],
+  object: (entries) => ["object", ...entries.flat()],
+  map: (entries) => ["map", ...entries.flat()],
+  set: (members) => ["set", ...members],
+  stored: (tensor) => tensor.isComplex() ? ops.viewAsReal(tensor) : tensor,
+  tensor: (tensor, { memory, kept, isParameter, requiresGrad }) => [
+    isParameter ? "parameter" : "tensor",
+    memory.name,
+    ["array", ...kept.shape],
+    ["array", ...kept.strides],
+    kept.storageOffset(),
+    requiresGrad,
+    ...tensor.isComplex() ? [PAIRS] : [],
+  ],
+};
 
 class TreeReader {
   readonly #made = new Map<string, Tensor>();

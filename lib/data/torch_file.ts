@@ -13,26 +13,12 @@ import { Parameter } from "../nn/parameter.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { PickledName, unpickle } from "./pickle.ts";
+import { type PickleCalls, PickledName, unpickle } from "./pickle.ts";
+import { STORAGES, WIDER_TORCH_TYPES } from "./torch_storages.ts";
+import type { WiderType } from "./wider_types.ts";
 
 /** The integer that begins a stream. */
 const MAGIC = 0x1950a86a20f9469cfc6cn;
-
-/** Types by the names of PyTorch's storages; untyped ones are of bytes. */
-const STORAGES: Readonly<Record<string, DType>> = {
-  DoubleStorage: "float64",
-  FloatStorage: "float32",
-  HalfStorage: "float16",
-  BFloat16Storage: "bfloat16",
-  LongStorage: "int64",
-  IntStorage: "int32",
-  ShortStorage: "int16",
-  CharStorage: "int8",
-  ByteStorage: "uint8",
-  BoolStorage: "bool",
-  ComplexFloatStorage: "complex64",
-  ComplexDoubleStorage: "complex128",
-};
 
 const UNTYPED = "torch.storage.UntypedStorage";
 
@@ -47,7 +33,8 @@ interface Memory {
 class PickledTensor {
   made: Tensor | null = null;
 
-  constructor(readonly parts: readonly unknown[], readonly dtype: DType | null = null) {}
+  /** Takes the arguments of the call, and the type if it is not that of the memory. */
+  constructor(readonly parts: readonly unknown[], readonly dtype: DType | WiderType | null = null) {}
 }
 
 /** A parameter of a pickle. */
@@ -68,8 +55,12 @@ export function isTorchFile(bytes: Uint8Array): boolean {
  * Reads what `torch.save` wrote: dicts are objects (Maps if a key is neither a text nor an integer), tuples arrays, and
  * tensors are on the CPU. Throws DynError for a damaged file, and for objects of classes other than PyTorch's.
  */
-export function readTorchFile(bytes: Uint8Array<ArrayBuffer>): unknown {
-  if (bytes[0] === 0x80) return readStream(bytes);
+export function readTorchFile(
+  bytes: Uint8Array<ArrayBuffer>,
+  { widen = false }: { readonly widen?: boolean } = {},
+): unknown {
+  const call = (name: string, args: readonly unknown[]) => called(name, args, widen);
+  if (bytes[0] === 0x80) return readStream(bytes, call);
   const files = readArchive(bytes, { checksums: false });
   const pickled = [...files.keys()].find((name) => /^[^/]+\/data\.pkl$/.test(name));
   const folder = pickled?.replace("data.pkl", "") ?? "", program = pickled && files.get(pickled);
@@ -83,7 +74,7 @@ export function readTorchFile(bytes: Uint8Array<ArrayBuffer>): unknown {
 }
 
 /** Three pickles about the format, the value, the keys of its memory, and the elements by key. */
-function readStream(bytes: Uint8Array<ArrayBuffer>): unknown {
+function readStream(bytes: Uint8Array<ArrayBuffer>, call: PickleCalls["call"]): unknown {
   const sizes = new Map<string, number>();
   const noted = (id: unknown) => {
     const memory = stored(id);
@@ -126,7 +117,7 @@ function stored(id: unknown): Memory {
   return { key: String(key), dtype };
 }
 
-function call(name: string, args: readonly unknown[]): unknown {
+function called(name: string, args: readonly unknown[], widen: boolean): unknown {
   switch (name.replace("__builtin__.", "builtins.")) {
     case "collections.OrderedDict":
     case "collections.Counter":
@@ -150,7 +141,7 @@ function call(name: string, args: readonly unknown[]): unknown {
     case "torch._utils._rebuild_tensor_v2":
       return new PickledTensor(args);
     case "torch._utils._rebuild_tensor_v3":
-      return new PickledTensor([...args.slice(0, 6), args[7]], dtypeOf(args[6]));
+      return new PickledTensor([...args.slice(0, 6), args[7]], elementType(args[6], widen));
     case "torch._utils._rebuild_parameter":
     case "torch._utils._rebuild_parameter_with_state":
       if (args[0] instanceof PickledTensor) return new PickledParameter(args[0], args[1] === true);
@@ -174,6 +165,17 @@ function dtypeOf(value: unknown): DType {
   // Of another type, such as float8_e4m3fn
   if (/^torch\.[a-z]+\d/.test(name)) refuseChoice("the dtype of a tensor", known, short);
   return refuseName(name);
+}
+
+/** The type of a tensor, which may be one that tensors do not support here. */
+function elementType(value: unknown, widen: boolean): DType | WiderType {
+  const name = value instanceof PickledName ? value.name.replace("torch.", "") : "";
+  const wider = WIDER_TORCH_TYPES.get(name);
+  if (!wider) return dtypeOf(value);
+  if (widen) return wider;
+  const known = Object.values(STORAGES).join(", ");
+  const hint = `; load(path, { widen: true }) reads it as ${wider.dtype}`;
+  refuseValue(`the dtype of a tensor to be one of ${known}`, name, hint);
 }
 
 function refuseName(name: string): never {
@@ -241,7 +243,8 @@ class Resolved {
     if (!isMemory || typeof offset !== "number" || !isSizes(sizes) || !isSizes(strides)) {
       throw new DynError("Expected the memory, offset, sizes and strides of a tensor");
     }
-    const dtype = own ?? dtypeOf(memory.dtype), key = String(memory.key), name = `${key} as ${dtype}`;
+    const dtype = own ?? dtypeOf(memory.dtype), key = String(memory.key);
+    const name = `${key} as ${typeof dtype === "string" ? dtype : `elements of ${dtype.size} bytes`}`;
     const whole = this.#memory.get(name) ?? this.#elements(key, dtype);
     this.#memory.set(name, whole);
     const last = sizes.reduce((at, size, d) => at + (size - 1) * (strides[d] ?? 0), offset);
@@ -255,11 +258,19 @@ class Resolved {
     return requiresGrad === true ? shown.requiresGrad_() : shown;
   }
 
-  #elements(key: string, dtype: DType): Tensor {
-    const bytes = this.bytesOf(key);
-    if (!bytes || bytes.length % itemSize(dtype) !== 0) {
+  #elements(key: string, type: DType | WiderType): Tensor {
+    const bytes = this.bytesOf(key), size = typeof type === "string" ? itemSize(type) : type.size;
+    if (!bytes || bytes.length % size !== 0) {
       throw new DynError(`Expected the elements of ${key} but found ${bytes?.length ?? 0} bytes`);
     }
+    if (typeof type !== "string") {
+      const { dtype, read } = type;
+      return fromTypedArray(read(new Uint8Array(bytes).buffer), [bytes.length / size], {
+        dtype,
+        device: "cpu",
+      });
+    }
+    const dtype = type;
     const isAligned = bytes.byteOffset % itemSize(dtype) === 0, count = bytes.length / itemSize(dtype);
     const { buffer, byteOffset } = isAligned ? bytes : new Uint8Array(bytes);
     return fromTypedArray(hostArray(dtype, buffer, { byteOffset, length: count }), [count], {

@@ -24,4 +24,5 @@ import "../pruning_test.ts";
 import "../quantization_test.ts";
 import "../compile_options_test.ts";
 import "../checkpoint_test.ts";
+import "../torch_files_test.ts";
 import "../equal_layers_test.ts";
