@@ -235,7 +235,7 @@ Deno.test("layers refuse counts that are none by the name of the argument", () =
   assertEquals(new nn.Linear(0, 3).weight.shape, [3, 0]);
 });
 
-Deno.test("flags of layers, optimizers and loaders are booleans: a text or a number counted as true", () => {
+Deno.test("flags of layers, optimizers and loaders are booleans: another value counted as true", () => {
   const p = new nn.Parameter(dyn.zeros([2])), x = tensor([1, 2], { dtype: "float32" });
   const calls: Readonly<Record<string, (value: never) => unknown>> = {
     bias: (bias) => new nn.Linear(2, 3, bias),
@@ -247,9 +247,17 @@ Deno.test("flags of layers, optimizers and loaders are booleans: a text or a num
     nesterov: (nesterov) => new dyn.optim.SGD([p], { lr: 0.1, momentum: 0.9, nesterov }),
     shuffle: (shuffle) => new dyn.data.DataLoader([1, 2], { shuffle }),
     validateArgs: (validateArgs) => new dyn.distributions.Normal(x, x, { validateArgs }),
+    useBuffers: (useBuffers) => new dyn.optim.swaUtils.AveragedModel(new nn.ReLU(), { useBuffers }),
+    cycleMomentum: (cycleMomentum) =>
+      new dyn.optim.lrScheduler.CyclicLR(new dyn.optim.SGD([p], { lr: 0.1 }), 0.1, 1, { cycleMomentum }),
+    errorIfNonfinite: (errorIfNonfinite) => nn.utils.getTotalNorm([x], { errorIfNonfinite }),
+    hasAux: (hasAux) => dyn.func.grad((x: Tensor) => x.sum(), { hasAux }),
+    isCausal: (isCausal) => new nn.TransformerEncoderLayer(2, 1).call(x.reshape(1, 2), null, null, isCausal),
+    strict: (strict) => new nn.ReLU().loadStateDict({}, strict),
+    training: (training) => nn.functional.batchNorm(x.reshape(2, 1), tensor([0]), tensor([1]), { training }),
   };
   for (const [name, call] of Object.entries(calls)) {
-    for (const value of ["false", 0]) {
+    for (const value of ["false", 0, [], () => true]) {
       assertThrows(() => call(value as never), DynError, `Expected ${name} of `, name);
     }
     call(false as never);

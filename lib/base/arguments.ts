@@ -14,10 +14,22 @@ export type Trailing<O, K extends readonly (keyof O)[]> = Partial<
   { [I in keyof K]: O[K[I] & keyof O] | O | undefined }
 >;
 
+/** The arguments among `O` that are true or false. */
+type FlagName<O> = { [K in keyof O]-?: [O[K]] extends [boolean | null | undefined] ? K : never }[keyof O];
+
+/**
+ * The part of a definition of arguments that declares all flags among `O`, so that other values are refused: the text
+ * "false" would count as true.
+ */
+export type WithFlags<O> = [FlagName<O>] extends [never] ? unknown : {
+  readonly flags: { readonly [K in FlagName<O>]: true };
+};
+
 /** Names of arguments in order, and of those that may only be given by name. */
 interface ArgumentNames<O> {
   readonly positional: readonly (keyof O & string)[];
-  readonly named: readonly (keyof O & string)[];
+  readonly named?: readonly (keyof O & string)[];
+  readonly flags?: object;
 }
 
 /** Required arguments, then optional ones, in PyTorch's order. */
@@ -26,6 +38,8 @@ export interface Signature<R, O> {
   readonly positional: readonly (keyof O & string)[];
   /** Arguments that can be given only by name. */
   readonly named?: readonly (keyof O & string)[];
+  /** The ones that are true or false; WithFlags asks for all of them. */
+  readonly flags?: object;
 }
 
 /** The accepted forms of a signature: `(3, 8, 1)`, `(3, 8, { kernelSize: 1 })`, `({ inChannels: 3, … })`. */
@@ -37,15 +51,22 @@ type Leading<R, O, N extends readonly unknown[], K extends readonly (keyof O)[]>
   : Trailing<O, K>;
 
 /**
- * Returns the arguments of `owner` by name. Throws DynError for unknown names, duplicate values, too many values and
- * missing required ones.
+ * Returns the arguments of `owner` by name. Throws DynError for unknown names, duplicate values, too many values,
+ * missing required ones, and flags that are not boolean.
  */
-export function argumentsOf<R extends object, O extends object>(
+export const argumentsOf: <R extends object, O extends object>(
   owner: string,
-  { required, positional, named = [] }: Signature<R, O>,
+  signature: Signature<R, O> & WithFlags<R & O>,
+  given: readonly unknown[],
+) => R & Partial<O> = genericArguments;
+
+/** Like `argumentsOf`, for types of arguments that are parameters, whose flags no type can ask for. */
+export function genericArguments<R extends object, O extends object>(
+  owner: string,
+  { required, positional, named = [], flags = {} }: Signature<R, O>,
   given: readonly unknown[],
 ): R & Partial<O> {
-  const found: Partial<R & O> = collect(owner, { required, optional: positional, named }, given);
+  const found: Partial<R & O> = collect(owner, { required, optional: positional, named, flags }, given);
   if (isComplete<R, O>(found, required)) return found;
   const missing = required.filter((name) => !Object.hasOwn(found, name));
   throw new DynError(`Expected ${missing.join(" and ")} of ${owner} but found nothing`);
@@ -59,16 +80,18 @@ function isComplete<R extends object, O extends object>(
 }
 
 /**
- * Returns the trailing arguments of `owner` by name. Throws DynError for unknown names, duplicate values and too many
- * values.
+ * Returns the trailing arguments of `owner` by name. Throws DynError for unknown names, duplicate values, too many
+ * values, and flags that are not boolean.
  */
 export function trailing<O extends object>(
   owner: string,
-  names: readonly (keyof O & string)[] | ArgumentNames<O>,
+  names: (readonly (keyof O & string)[] | ArgumentNames<O>) & WithFlags<O>,
   given: readonly unknown[],
 ): Partial<O> {
-  const { positional, named } = "positional" in names ? names : { positional: names, named: [] };
-  return collect(owner, { required: [], optional: positional, named }, given);
+  const { positional, named = [], flags = {} }: ArgumentNames<O> = "positional" in names
+    ? names
+    : { positional: names };
+  return collect(owner, { required: [], optional: positional, named, flags }, given);
 }
 
 /** A boolean given by position or, as `N`, by name; by default true. */
@@ -94,59 +117,17 @@ export function requiredFlagOf<N extends string>(owner: string, name: N, given: 
   return value;
 }
 
-/** Arguments that are true or false, by the names that they have everywhere: the text "false" would count as true. */
-const FLAGS: ReadonlySet<string> = new Set([
-  "addBiasKv",
-  "addZeroAttn",
-  "affine",
-  "alignCorners",
-  "amsgrad",
-  "averageAttnWeights",
-  "batchFirst",
-  "bias",
-  "bidirectional",
-  "ceilMode",
-  "centered",
-  "countIncludePad",
-  "decoupledWeightDecay",
-  "dropLast",
-  "elementwiseAffine",
-  "enableNestedTensor",
-  "full",
-  "headBias",
-  "includeLastOffset",
-  "inplace",
-  "isCausal",
-  "keepdim",
-  "logInput",
-  "maximize",
-  "needWeights",
-  "nesterov",
-  "normFirst",
-  "recomputeScaleFactor",
-  "replacement",
-  "returnIndices",
-  "scaleGradByFreq",
-  "shuffle",
-  "sparse",
-  "swap",
-  "trackRunningStats",
-  "training",
-  "useBuffers",
-  "validateArgs",
-  "zeroInfinity",
-]);
-
 /** Names of all arguments of a call. */
 interface AllNames {
   readonly required: readonly string[];
   readonly optional: readonly string[];
   readonly named: readonly string[];
+  readonly flags: object;
 }
 
 function collect<O extends object>(
   owner: string,
-  { required, optional, named }: AllNames,
+  { required, optional, named, flags }: AllNames,
   given: readonly unknown[],
 ): Partial<O> {
   const positional = [...required, ...optional];
@@ -160,9 +141,8 @@ function collect<O extends object>(
     if (Object.hasOwn(found, name)) {
       throw new DynError(`Expected one value for ${name} of ${owner} but found two`);
     }
-    if (FLAGS.has(name) && (typeof value === "string" || typeof value === "number")) {
-      checkFlag(`${name} of ${owner}`, value);
-    }
+    // As in PyTorch, None stands for the usual value
+    if (Object.hasOwn(flags, name) && (value ?? null) !== null) checkFlag(`${name} of ${owner}`, value);
     if (value !== undefined) Reflect.set(found, name, value);
   };
   given.forEach((value, at) => {

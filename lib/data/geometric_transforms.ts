@@ -160,7 +160,11 @@ function grown([height, width]: Pair, [across, down]: readonly [Pair, Pair]): Pa
   return [extent(down, height), extent(across, width)];
 }
 
-const ROTATION = { required: ["degrees"], positional: ["interpolation", "expand"] } as const;
+const ROTATION = {
+  required: ["degrees"],
+  positional: ["interpolation", "expand"],
+  flags: { expand: true },
+} as const;
 
 /** Rotates counter-clockwise by a random angle. */
 export function randomRotation(

@@ -66,6 +66,7 @@ const NAMES = {
     "workerInitFn",
     "timeout",
   ],
+  flags: { dropLast: true, persistentWorkers: true, pinMemory: true, shuffle: true },
 } as const;
 
 /** Samples that a loader accepts: by index, in an array, or an iterable dataset. */

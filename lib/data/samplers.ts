@@ -175,6 +175,7 @@ export type WeightedArguments = Arguments<Weighted, WeightedOptions, typeof WEIG
 const WEIGHTED = {
   required: ["weights", "numSamples"],
   positional: ["replacement", "generator"],
+  flags: { replacement: true },
 } as const;
 
 /** Indices drawn with probabilities proportional to weights. */
@@ -239,7 +240,7 @@ export interface BatchSize {
 /** The batch size and `dropLast`, by position or by name. */
 export type BatchArguments = Arguments<BatchSize, DropLast, typeof BATCH>;
 
-const BATCH = { required: ["batchSize"], positional: ["dropLast"] } as const;
+const BATCH = { required: ["batchSize"], positional: ["dropLast"], flags: { dropLast: true } } as const;
 
 /** Lists of `batchSize` indices of another sampler, the last one shorter unless dropLast. */
 export class BatchSampler implements Sampler<number[]> {

@@ -1,5 +1,5 @@
 /** Parameters of distributions, by position or by name, as their constructors receive them. */
-import { type Arguments, argumentsOf, type Signature } from "../base/arguments.ts";
+import { type Arguments, argumentsOf, genericArguments, type Signature } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { Validation } from "./checked_parameters.ts";
@@ -15,6 +15,9 @@ export type ParametersOf<N extends readonly string[], M extends readonly string[
 /** The name of a parameter, and its value by default if it has one. */
 type Named = string | readonly [name: string, value: Parameter];
 
+/** The flag of all distributions. */
+const VALIDATION = { validateArgs: true } as const;
+
 /**
  * Returns the parameters of `owner` in order, broadcast to floating tensors of one shape. Throws DynError for unknown
  * names, and for a parameter that is missing.
@@ -28,7 +31,7 @@ export function parametersOf<const N extends readonly Named[]>(
   const optional = names.filter((each) => typeof each !== "string"), places = optional.map(([name]) => name);
   const found = argumentsOf<Record<string, Parameter>, Validation>(
     owner,
-    { required, positional: [...places as [], "validateArgs"] },
+    { required, positional: [...places as [], "validateArgs"], flags: VALIDATION },
     given,
   );
   const values = { ...Object.fromEntries(optional), ...found };
@@ -49,7 +52,11 @@ export function validatedArguments<R extends object>(
   names: readonly (keyof R & string)[],
   given: readonly unknown[],
 ): R & Validation {
-  return argumentsOf<R, Validation>(owner, { required: names, positional: ["validateArgs"] }, given);
+  return genericArguments<R, Validation>(owner, {
+    required: names,
+    positional: ["validateArgs"],
+    flags: VALIDATION,
+  }, given);
 }
 
 /** One parameter of type `V`, in exactly one of its forms `F`; null counts as absent. */
@@ -67,7 +74,8 @@ export function formOf<R extends object, O extends object, const F extends keyof
   { forms, ...signature }: Signature<R, O> & { readonly forms: readonly F[] },
   given: readonly unknown[],
 ): WithForm<R & Partial<O>, F, NonNullable<O[F]>> {
-  const found = argumentsOf<R, O>(owner, signature, given), options: Partial<O> = found;
+  const found = genericArguments<R, O>(owner, { ...signature, flags: VALIDATION }, given),
+    options: Partial<O> = found;
   const present = forms.flatMap((form) => {
     const value = options[form] ?? null;
     return value === null ? [] : [{ form, value }];

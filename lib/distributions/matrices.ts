@@ -154,7 +154,7 @@ export class LKJCholesky extends Distribution {
   constructor(...given: Correlations) {
     const { dim, concentration = 1, validateArgs } = argumentsOf<{ readonly dim: number }, Concentration>(
       new.target.name,
-      { required: ["dim"], positional: ["concentration", "validateArgs"] },
+      { required: ["dim"], positional: ["concentration", "validateArgs"], flags: { validateArgs: true } },
       given,
     );
     checkInteger("dim of LKJCholesky", dim, 2);

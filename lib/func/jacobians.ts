@@ -53,7 +53,11 @@ export function jacrev<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...given: ReverseGiven
 ): (...args: A) => unknown {
-  const options = trailing<JacobianOptions>("jacrev", { positional: NAMES, named: ["chunkSize"] }, given);
+  const options = trailing<JacobianOptions>("jacrev", {
+    positional: NAMES,
+    named: ["chunkSize"],
+    flags: { hasAux: true },
+  }, given);
   const { argnums = 0, hasAux = false, chunkSize = null } = options;
   return (...args) => {
     const { of, by } = partOf("jacrev", f, { args, argnums });
@@ -93,7 +97,10 @@ export function jacfwd<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...given: ForwardGiven
 ): (...args: A) => unknown {
-  const { argnums = 0, hasAux = false } = trailing<ForwardOptions>("jacfwd", NAMES, given);
+  const { argnums = 0, hasAux = false } = trailing<ForwardOptions>("jacfwd", {
+    positional: NAMES,
+    flags: { hasAux: true },
+  }, given);
   return (...args) => {
     const { of, by } = partOf("jacfwd", f, { args, argnums }), options = { argnums, hasAux };
     const { all, auxiliary } = unlessTraced(

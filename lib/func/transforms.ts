@@ -53,7 +53,7 @@ export function grad<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...given: Given
 ): (...args: A) => unknown {
-  const options = trailing<GradientOptions>("grad", NAMES, given);
+  const options = trailing<GradientOptions>("grad", { positional: NAMES, flags: { hasAux: true } }, given);
   return (...args) => {
     const { gradient, auxiliary } = valueAndGradient("grad", f, { args, options });
     return options.hasAux ? [gradient, auxiliary] : gradient;
@@ -73,7 +73,11 @@ export function gradAndValue<A extends readonly unknown[]>(
   f: AnyFunction<A>,
   ...given: Given
 ): (...args: A) => unknown {
-  const options = trailing<GradientOptions>("gradAndValue", NAMES, given);
+  const options = trailing<GradientOptions>(
+    "gradAndValue",
+    { positional: NAMES, flags: { hasAux: true } },
+    given,
+  );
   return (...args) => {
     const { gradient, value, auxiliary } = valueAndGradient("gradAndValue", f, { args, options });
     return [gradient, options.hasAux ? [value, auxiliary] : value];

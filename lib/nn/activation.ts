@@ -44,7 +44,7 @@ import { Parameter } from "./parameter.ts";
 type One<K extends string> = Trailing<{ readonly [name in K]?: number }, [K]>;
 
 function one<K extends string>(layer: string, name: K, given: readonly unknown[]): number | undefined {
-  return trailing<Record<K, number>>(layer, [name], given)[name];
+  return trailing<Record<string, number>>(layer, [name], given)[name];
 }
 
 /** The settings that a layer prints, including `inplace` if it is set. */
@@ -62,7 +62,9 @@ abstract class MaybeInplace extends Module {
 
   constructor(...given: Trailing<InplaceOptions, ["inplace"]>) {
     super();
-    this.inplace = trailing<InplaceOptions>(new.target.name, ["inplace"], given).inplace ?? false;
+    this.inplace =
+      trailing<InplaceOptions>(new.target.name, { positional: ["inplace"], flags: { inplace: true } }, given)
+        .inplace ?? false;
   }
 
   override extraRepr(): string {
@@ -98,7 +100,10 @@ export class LeakyReLU extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<LeakyOptions, ["negativeSlope", "inplace"]>) {
     super();
-    const options = trailing<LeakyOptions>("LeakyReLU", ["negativeSlope", "inplace"], given);
+    const options = trailing<LeakyOptions>("LeakyReLU", {
+      positional: ["negativeSlope", "inplace"],
+      flags: { inplace: true },
+    }, given);
     this.negativeSlope = options.negativeSlope ?? 0.01;
     this.inplace = options.inplace ?? false;
   }
@@ -122,7 +127,10 @@ abstract class WithAlpha extends Module {
 
   constructor(...given: Trailing<AlphaOptions, ["alpha", "inplace"]>) {
     super();
-    const options = trailing<AlphaOptions>(new.target.name, ["alpha", "inplace"], given);
+    const options = trailing<AlphaOptions>(new.target.name, {
+      positional: ["alpha", "inplace"],
+      flags: { inplace: true },
+    }, given);
     this.alpha = options.alpha ?? 1;
     this.inplace = options.inplace ?? false;
   }
@@ -404,7 +412,10 @@ export class Hardtanh extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<BoundsOptions, ["minVal", "maxVal", "inplace"]>) {
     super();
-    const options = trailing<BoundsOptions>("Hardtanh", ["minVal", "maxVal", "inplace"], given);
+    const options = trailing<BoundsOptions>("Hardtanh", {
+      positional: ["minVal", "maxVal", "inplace"],
+      flags: { inplace: true },
+    }, given);
     this.minVal = options.minVal ?? -1;
     this.maxVal = options.maxVal ?? 1;
     this.inplace = options.inplace ?? false;
@@ -437,7 +448,11 @@ interface ThresholdValues {
   readonly value: number;
 }
 
-const THRESHOLD = { required: ["threshold", "value"], positional: ["inplace"] } as const;
+const THRESHOLD = {
+  required: ["threshold", "value"],
+  positional: ["inplace"],
+  flags: { inplace: true },
+} as const;
 
 /** x above the threshold, else `value` */
 export class Threshold extends Module {

@@ -35,6 +35,7 @@ export interface AdaptiveSoftmaxOptions extends Placement {
 const ADAPTIVE = {
   required: ["inFeatures", "nClasses", "cutoffs"],
   positional: ["divValue", "headBias", "device", "dtype"],
+  flags: { headBias: true },
 } as const;
 
 /** Log-probabilities of the target classes [N], and their negative mean. */

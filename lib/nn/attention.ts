@@ -55,6 +55,7 @@ const ATTENTION = {
     "device",
     "dtype",
   ],
+  flags: { addBiasKv: true, addZeroAttn: true, batchFirst: true, bias: true },
 } as const;
 
 /** Options of a call of multi-head attention. */
@@ -184,7 +185,15 @@ export class MultiheadAttention extends Module {
     value: Tensor,
     ...given: Trailing<AttentionCall, typeof CALL>
   ): [Tensor, Tensor | null] {
-    return this.attendTo(query, key, value, trailing<AttentionCall>("MultiheadAttention", CALL, given));
+    return this.attendTo(
+      query,
+      key,
+      value,
+      trailing<AttentionCall>("MultiheadAttention", {
+        positional: CALL,
+        flags: { averageAttnWeights: true, isCausal: true, needWeights: true },
+      }, given),
+    );
   }
 
   /**

@@ -202,6 +202,14 @@ const FORWARD = {
     "averageAttnWeights",
     "isCausal",
   ],
+  flags: {
+    addZeroAttn: true,
+    averageAttnWeights: true,
+    isCausal: true,
+    needWeights: true,
+    training: true,
+    useSeparateProjWeight: true,
+  },
 } as const;
 
 type ForwardArguments = Arguments<AttentionForward, AttentionForwardOptions, typeof FORWARD>;

@@ -110,6 +110,7 @@ const CONV = {
   required: ["inChannels", "outChannels", "kernelSize"],
   positional: ["stride", "padding", "dilation", "groups", "bias", "paddingMode"],
   named: ["dtype", "device"],
+  flags: { bias: true },
 } as const;
 type ConvArguments = Arguments<KernelSizes, ConvOptions, typeof CONV>;
 
@@ -217,6 +218,7 @@ const TRANSPOSED = {
   required: ["inChannels", "outChannels", "kernelSize"],
   positional: ["stride", "padding", "outputPadding", "groups", "bias", "dilation", "paddingMode"],
   named: ["dtype", "device"],
+  flags: { bias: true },
 } as const;
 type TransposedArguments = Arguments<KernelSizes, ConvTransposeOptions, typeof TRANSPOSED>;
 

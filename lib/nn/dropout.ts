@@ -21,7 +21,10 @@ export abstract class RandomZeros extends Module {
   /** Zeroes with probability p and scales the rest by 1/(1−p). */
   constructor(...given: Trailing<DropoutLayerOptions, ["p", "inplace"]>) {
     super();
-    const options = trailing<DropoutLayerOptions>(new.target.name, ["p", "inplace"], given);
+    const options = trailing<DropoutLayerOptions>(new.target.name, {
+      positional: ["p", "inplace"],
+      flags: { inplace: true },
+    }, given);
     this.p = options.p ?? 0.5;
     this.inplace = options.inplace ?? false;
     checkShare(`p of ${this.constructor.name}`, this.p);

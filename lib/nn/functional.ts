@@ -1,13 +1,6 @@
 /** Stateless functions of neural networks: the namespace `nn.functional`. */
 import { checkPositive } from "../base/checked_numbers.ts";
-import {
-  checkOneOf,
-  checkOptions,
-  isIterable,
-  optionsOf,
-  refuseSurplus,
-  refuseValue,
-} from "../base/checked_input.ts";
+import { checkOneOf, isIterable, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { tensor } from "../tensor/creation.ts";
 import { ctcLoss as ctcOp, minimum, tripletMarginLoss } from "../tensor/generated_functions.ts";
@@ -33,8 +26,10 @@ export function batchNorm(
   runningVar: Tensor | null,
   ...given: Trailing<BatchNormOptions, typeof BATCH_NORM>
 ): Tensor {
-  const options = trailing<BatchNormOptions>("batchNorm", BATCH_NORM, given), { training } = options;
-  checkOptions("batchNorm", { training: ["boolean"] }, { training });
+  const options = trailing<BatchNormOptions>("batchNorm", {
+    positional: BATCH_NORM,
+    flags: { training: true },
+  }, given);
   return normalizeBatch(input, runningMean, runningVar, options);
 }
 
@@ -57,7 +52,10 @@ export function instanceNorm(
   input: Tensor,
   ...given: Trailing<InstanceNormOptions<Tensor>, typeof INSTANCE_NORM>
 ): Tensor {
-  return normalizeInstances(input, trailing("instanceNorm", INSTANCE_NORM, given));
+  return normalizeInstances(
+    input,
+    trailing("instanceNorm", { positional: INSTANCE_NORM, flags: { useInputStats: true } }, given),
+  );
 }
 
 type Lengths = Tensor | readonly number[];
@@ -82,6 +80,7 @@ interface CtcOptions {
 const CTC = {
   required: ["logProbs", "targets", "inputLengths", "targetLengths"],
   positional: ["blank", "reduction", "zeroInfinity"],
+  flags: { zeroInfinity: true },
 } as const;
 
 function lengthsOf(lengths: Lengths): Tensor {

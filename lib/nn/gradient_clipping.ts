@@ -30,7 +30,11 @@ interface Tensors {
   readonly tensors: Tensor | Iterable<Tensor>;
 }
 
-const TOTAL = { required: ["tensors"], positional: NORM_OPTIONS } as const;
+const TOTAL = {
+  required: ["tensors"],
+  positional: NORM_OPTIONS,
+  flags: { errorIfNonfinite: true, foreach: true },
+} as const;
 
 /** The norm of all elements of several tensors, as `torch.nn.utils.get_total_norm`; 0 if there are no tensors. */
 export function getTotalNorm(...given: Arguments<Tensors, TotalNormOptions, typeof TOTAL>): Tensor {
@@ -51,7 +55,11 @@ interface Clipped {
   readonly maxNorm: number;
 }
 
-const NORM = { required: ["parameters", "maxNorm"], positional: NORM_OPTIONS } as const;
+const NORM = {
+  required: ["parameters", "maxNorm"],
+  positional: NORM_OPTIONS,
+  flags: { errorIfNonfinite: true, foreach: true },
+} as const;
 
 /**
  * Scales gradients in place so that their total norm is at most `maxNorm`, and returns the norm before, as
@@ -124,7 +132,11 @@ interface LimitedOptions {
   readonly foreach?: boolean | null;
 }
 
-const VALUE = { required: ["parameters", "clipValue"], positional: ["foreach"] } as const;
+const VALUE = {
+  required: ["parameters", "clipValue"],
+  positional: ["foreach"],
+  flags: { foreach: true },
+} as const;
 
 /** Limits each element of each gradient to [−clipValue, clipValue] in place, as `torch.nn.utils.clip_grad_value_`. */
 export function clipGradValue_(...given: Arguments<Limited, LimitedOptions, typeof VALUE>): void {

@@ -1,5 +1,5 @@
 /** Arguments of layers, some of which are counts. Invariant: a layer of −1 features is an error where it is created. */
-import { argumentsOf, type Signature } from "../base/arguments.ts";
+import { argumentsOf, type Signature, type WithFlags } from "../base/arguments.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
 
 /** Arguments that count something, by the names that all layers give them. */
@@ -30,7 +30,7 @@ const COUNTS: ReadonlySet<string> = new Set([
 /** Like `argumentsOf`. Throws DynError also for a count that is not an integer of at least 0. */
 export function layerArguments<R extends object, O extends object>(
   layer: string,
-  signature: Signature<R, O>,
+  signature: Signature<R, O> & WithFlags<R & O>,
   given: readonly unknown[],
 ): R & Partial<O> {
   const found = argumentsOf<R, O>(layer, signature, given);

@@ -25,6 +25,7 @@ interface LinearSizes {
 const LINEAR = {
   required: ["inFeatures", "outFeatures"],
   positional: ["bias", "device", "dtype"],
+  flags: { bias: true },
 } as const;
 
 /** y = x·Wᵀ + b for x [..., inFeatures] → [..., outFeatures], as torch.nn.Linear. */
@@ -77,6 +78,7 @@ interface BilinearSizes {
 const BILINEAR = {
   required: ["in1Features", "in2Features", "outFeatures"],
   positional: ["bias", "device", "dtype"],
+  flags: { bias: true },
 } as const;
 
 /** x1·W·x2ᵀ + b for every output: x1 [..., in1], x2 [..., in2] → [..., out], like torch.nn.Bilinear. */

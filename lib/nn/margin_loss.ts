@@ -109,6 +109,7 @@ export class TripletMarginLoss extends ReducedLoss {
     const options = trailing<TripletMarginOptions>("TripletMarginLoss", {
       positional: names,
       named: ["reduction"],
+      flags: { swap: true },
     }, given);
     super(options.reduction);
     this.margin = options.margin ?? 1;
@@ -293,6 +294,7 @@ export class PoissonNLLLoss extends ReducedLoss {
         "eps",
         "reduction",
       ],
+      flags: { full: true, logInput: true },
     }, given);
     super(options.reduction);
     this.logInput = options.logInput ?? true;
@@ -356,7 +358,10 @@ export class PairwiseDistance extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<DistanceOptions, ["p", "eps", "keepdim"]>) {
     super();
-    const options = trailing<DistanceOptions>("PairwiseDistance", ["p", "eps", "keepdim"], given);
+    const options = trailing<DistanceOptions>("PairwiseDistance", {
+      positional: ["p", "eps", "keepdim"],
+      flags: { keepdim: true },
+    }, given);
     this.norm = options.p ?? 2;
     this.eps = options.eps ?? 1e-6;
     this.keepdim = options.keepdim ?? false;

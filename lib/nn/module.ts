@@ -340,7 +340,10 @@ export class Module {
     return readState<Module>(
       this,
       given,
-      trailing<LoadOptions>("loadStateDict", ["strict", "assign"], options),
+      trailing<LoadOptions>("loadStateDict", {
+        positional: ["strict", "assign"],
+        flags: { assign: true, strict: true },
+      }, options),
     );
   }
 

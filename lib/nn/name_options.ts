@@ -24,6 +24,9 @@ const ALL: Names = { prefix: "", recurse: true, removeDuplicate: true };
 /** The arguments of `owner` by name. Throws DynError for unknown ones. */
 export function nameOptions(owner: string, given: readonly unknown[]): Names {
   if (given.length === 0) return ALL;
-  const { prefix = "", recurse = true, removeDuplicate = true } = trailing<NameOptions>(owner, ORDER, given);
+  const { prefix = "", recurse = true, removeDuplicate = true } = trailing<NameOptions>(owner, {
+    positional: ORDER,
+    flags: { recurse: true, removeDuplicate: true },
+  }, given);
   return { prefix, recurse, removeDuplicate };
 }

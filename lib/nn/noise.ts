@@ -49,7 +49,10 @@ export class RReLU extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<RReLUOptions, ["lower", "upper", "inplace"]>) {
     super();
-    const options = trailing<RReLUOptions>("RReLU", ["lower", "upper", "inplace"], given);
+    const options = trailing<RReLUOptions>("RReLU", {
+      positional: ["lower", "upper", "inplace"],
+      flags: { inplace: true },
+    }, given);
     this.lower = options.lower ?? 1 / 8;
     this.upper = options.upper ?? 1 / 3;
     this.inplace = options.inplace ?? false;

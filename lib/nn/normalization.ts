@@ -42,6 +42,7 @@ export const STATISTICS = {
   required: ["numFeatures"],
   positional: ["eps", "momentum", "affine", "trackRunningStats", "device", "dtype"],
   named: ["bias"],
+  flags: { affine: true, bias: true, trackRunningStats: true },
 } as const;
 type StatisticsArguments = Arguments<Features, BatchNormOptions, typeof STATISTICS>;
 
@@ -280,6 +281,7 @@ interface NormalizedShape {
 const LAYER_NORM = {
   required: ["normalizedShape"],
   positional: ["eps", "elementwiseAffine", "bias", "device", "dtype"],
+  flags: { bias: true, elementwiseAffine: true },
 } as const;
 
 function sizesOf(shape: number | readonly number[]): readonly number[] {
@@ -334,6 +336,7 @@ interface RMSNormOptions extends Placement {
 const RMS_NORM = {
   required: ["normalizedShape"],
   positional: ["eps", "elementwiseAffine", "device", "dtype"],
+  flags: { elementwiseAffine: true },
 } as const;
 
 /** x / √(mean x² + eps) over the last dimensions, as torch.nn.RMSNorm. */
@@ -388,6 +391,7 @@ const GROUP_NORM = {
   required: ["numGroups", "numChannels"],
   positional: ["eps", "affine", "device", "dtype"],
   named: ["bias"],
+  flags: { affine: true, bias: true },
 } as const;
 
 /** Over groups of channels, as torch.nn.GroupNorm. */

@@ -61,6 +61,7 @@ interface Window {
 const LARGEST = {
   required: ["kernelSize"],
   positional: ["stride", "padding", "dilation", "returnIndices", "ceilMode"],
+  flags: { ceilMode: true, returnIndices: true },
 } as const;
 
 abstract class MaxPool<I extends boolean> extends Module {
@@ -132,6 +133,7 @@ export class MaxPool3d<I extends boolean = false> extends MaxPool<I> {
 const AVERAGED = {
   required: ["kernelSize"],
   positional: ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"],
+  flags: { ceilMode: true, countIncludePad: true },
 } as const;
 
 abstract class AvgPool extends Module {
@@ -245,7 +247,11 @@ interface IndicesOption {
   readonly returnIndices?: boolean;
 }
 
-const ADAPTIVE_MAX = { required: ["outputSize"], positional: ["returnIndices"] } as const;
+const ADAPTIVE_MAX = {
+  required: ["outputSize"],
+  positional: ["returnIndices"],
+  flags: { returnIndices: true },
+} as const;
 
 abstract class AdaptiveMaxPool<I extends boolean> extends Module {
   readonly outputSize: number | readonly (number | null)[];

@@ -32,7 +32,11 @@ export interface LPPoolOptions {
   readonly ceilMode?: boolean;
 }
 
-const POWERS = { required: ["normType", "kernelSize"], positional: ["stride", "ceilMode"] } as const;
+const POWERS = {
+  required: ["normType", "kernelSize"],
+  positional: ["stride", "ceilMode"],
+  flags: { ceilMode: true },
+} as const;
 
 abstract class LPPool extends Module {
   readonly normType: number;
@@ -99,6 +103,7 @@ export interface FractionalMaxPoolOptions {
 const FRACTIONAL = {
   required: ["kernelSize"],
   positional: ["outputSize", "outputRatio", "returnIndices"],
+  flags: { returnIndices: true },
 } as const;
 
 abstract class FractionalMaxPool<I extends boolean> extends Module {

@@ -8,7 +8,7 @@ import { checkInteger, checkShare } from "../base/checked_numbers.ts";
 import { settings, unlessDefault } from "../base/console_text.ts";
 import { checkKind } from "../base/checked_input.ts";
 import { checkedTensors, checkTensor } from "../tensor/checked.ts";
-import { type AnyFunction, type Arguments, type Trailing, trailing } from "../base/arguments.ts";
+import { type AnyFunction, type Arguments, genericArguments, type Trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { cat, dropout, empty, linear, stack, zeros } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
@@ -33,7 +33,8 @@ export type StartArguments<S> = Trailing<Started<S>, typeof STARTED>;
 
 /** The given initial states. Throws DynError for other names. */
 export const startOf = <S>(layer: object, given: StartArguments<S>): S | null =>
-  trailing<Started<S>>(layer.constructor.name, STARTED, given).hx ?? null;
+  genericArguments<object, Started<S>>(layer.constructor.name, { required: [], positional: STARTED }, given)
+    .hx ?? null;
 
 /** Sizes of recurrent layers and cells. */
 export interface RecurrentSizes {
@@ -66,6 +67,7 @@ export interface ElmanOptions extends RecurrentOptions {
 const GATED = {
   required: ["inputSize", "hiddenSize"],
   positional: ["numLayers", "bias", "batchFirst", "dropout", "bidirectional", "device", "dtype"],
+  flags: { batchFirst: true, bias: true, bidirectional: true },
 } as const;
 
 const ELMAN = {
@@ -80,6 +82,7 @@ const ELMAN = {
     "device",
     "dtype",
   ],
+  flags: { batchFirst: true, bias: true, bidirectional: true },
 } as const;
 
 /** Options of LSTMs. */
@@ -88,7 +91,11 @@ export interface LSTMOptions extends RecurrentOptions {
   readonly projSize?: number;
 }
 
-const PROJECTED = { ...GATED, named: ["projSize"] } as const;
+const PROJECTED = {
+  ...GATED,
+  named: ["projSize"],
+  flags: { batchFirst: true, bias: true, bidirectional: true },
+} as const;
 
 type GatedArguments = Arguments<RecurrentSizes, RecurrentOptions, typeof GATED>;
 

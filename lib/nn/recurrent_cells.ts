@@ -100,10 +100,15 @@ export interface ElmanCellOptions extends CellOptions {
   readonly nonlinearity?: Nonlinearity;
 }
 
-const CELL = { required: ["inputSize", "hiddenSize"], positional: ["bias", "device", "dtype"] } as const;
+const CELL = {
+  required: ["inputSize", "hiddenSize"],
+  positional: ["bias", "device", "dtype"],
+  flags: { bias: true },
+} as const;
 const ELMAN_CELL = {
   required: ["inputSize", "hiddenSize"],
   positional: ["bias", "nonlinearity", "device", "dtype"],
+  flags: { bias: true },
 } as const;
 
 type CellArguments = Arguments<RecurrentSizes, CellOptions, typeof CELL>;

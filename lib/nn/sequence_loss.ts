@@ -31,7 +31,11 @@ export class CTCLoss extends ReducedLoss {
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<CTCOptions, typeof CTC>) {
-    const options = trailing<CTCOptions>("CTCLoss", CTC, given);
+    const options = trailing<CTCOptions>(
+      "CTCLoss",
+      { positional: CTC, flags: { zeroInfinity: true } },
+      given,
+    );
     super(options.reduction);
     this.blank = options.blank ?? 0;
     this.zeroInfinity = options.zeroInfinity ?? false;
@@ -87,6 +91,7 @@ const LINEAR = {
     "ignoreIndex",
     "labelSmoothing",
   ],
+  flags: { bias: true },
 } as const;
 
 /** A linear layer followed by cross entropy, as torch.nn.LinearCrossEntropyLoss. */

@@ -271,7 +271,10 @@ export class Upsample extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<UpsampleOptions, typeof UPSAMPLE>) {
     super();
-    const options = trailing<UpsampleOptions>(new.target.name, UPSAMPLE, given);
+    const options = trailing<UpsampleOptions>(new.target.name, {
+      positional: UPSAMPLE,
+      flags: { alignCorners: true, recomputeScaleFactor: true },
+    }, given);
     this.size = options.size ?? null;
     this.scaleFactor = options.scaleFactor ?? null;
     this.mode = options.mode ?? "nearest";

@@ -138,6 +138,7 @@ const EMBEDDING = {
   required: ["numEmbeddings", "embeddingDim"],
   positional: ["paddingIdx", "maxNorm", "normType", "scaleGradByFreq"],
   named: ["sparse", "device", "dtype"],
+  flags: { scaleGradByFreq: true, sparse: true },
 } as const;
 
 /** Options of tables with existing rows. */
@@ -176,6 +177,7 @@ const BAG = {
   required: ["numEmbeddings", "embeddingDim"],
   positional: ["maxNorm", "normType", "scaleGradByFreq", "mode"],
   named: ["includeLastOffset", "paddingIdx", "sparse", "device", "dtype"],
+  flags: { includeLastOffset: true, scaleGradByFreq: true, sparse: true },
 } as const;
 
 /** Arguments of a call besides the indices. */

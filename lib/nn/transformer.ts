@@ -15,7 +15,7 @@ import { xavierUniform_ } from "./init.ts";
 import { checkModule, Module } from "./module.ts";
 import { LayerNorm } from "./normalization.ts";
 import {
-  DECODER_CALL,
+  DECODER_ARGUMENTS,
   type DecoderArguments,
   type DecoderCall,
   TransformerDecoderLayer,
@@ -47,6 +47,7 @@ interface EncoderOptions extends StackOptions {
 const ENCODER = {
   required: ["encoderLayer", "numLayers"],
   positional: ["norm", "enableNestedTensor", "maskCheck"],
+  flags: { enableNestedTensor: true, maskCheck: true },
 } as const;
 const DECODER = { required: ["decoderLayer", "numLayers"], positional: ["norm"] } as const;
 
@@ -84,7 +85,10 @@ export class TransformerEncoder extends Module {
 
   /** The output of the layer. */
   override forward(src: Tensor, ...given: Trailing<EncoderCall, typeof ENCODER_CALL>): Tensor {
-    const call = trailing<EncoderCall>("TransformerEncoder", ENCODER_CALL, given);
+    const call = trailing<EncoderCall>("TransformerEncoder", {
+      positional: ENCODER_CALL,
+      flags: { isCausal: true },
+    }, given);
     const { mask = null, srcKeyPaddingMask = null } = call;
     let x = src;
     for (const layer of this.layers) x = layer.call(x, mask, srcKeyPaddingMask, call.isCausal ?? false);
@@ -114,7 +118,7 @@ export class TransformerDecoder extends Module {
 
   /** The output of the layer. */
   override forward(tgt: Tensor, memory: Tensor, ...given: DecoderArguments): Tensor {
-    const call = trailing<DecoderCall>("TransformerDecoder", DECODER_CALL, given);
+    const call = trailing<DecoderCall>("TransformerDecoder", DECODER_ARGUMENTS, given);
     let x = tgt;
     for (const layer of this.layers) x = layer.call(x, memory, call);
     return this.norm ? this.norm.call(x) : x;
@@ -193,7 +197,10 @@ export class Transformer extends Module {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Trailing<TransformerOptions, typeof WHOLE>) {
     super();
-    const options = trailing<TransformerOptions>("Transformer", WHOLE, given);
+    const options = trailing<TransformerOptions>("Transformer", {
+      positional: WHOLE,
+      flags: { batchFirst: true, bias: true, normFirst: true },
+    }, given);
     const { dModel = 512, nhead = 8, numEncoderLayers = 6, numDecoderLayers = 6, ...rest } = options;
     const { customEncoder = null, customDecoder = null, ...layer } = rest, eps = layer.layerNormEps ?? 1e-5;
     const norm = () => new LayerNorm(dModel, { eps, bias: layer.bias ?? true });
@@ -216,7 +223,10 @@ export class Transformer extends Module {
 
   /** The output of the layer. */
   override forward(src: Tensor, tgt: Tensor, ...given: Trailing<TransformerCall, typeof WHOLE_CALL>): Tensor {
-    const call = trailing<TransformerCall>("Transformer", WHOLE_CALL, given);
+    const call = trailing<TransformerCall>("Transformer", {
+      positional: WHOLE_CALL,
+      flags: { memoryIsCausal: true, srcIsCausal: true, tgtIsCausal: true },
+    }, given);
     const { srcMask = null, srcKeyPaddingMask = null, srcIsCausal = null, ...decoded } = call;
     for (const each of [src, tgt]) checkTensor(each, "Transformer");
     if (src.ndim === 3) {

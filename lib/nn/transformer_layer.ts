@@ -54,6 +54,7 @@ const LAYER = {
     "device",
     "dtype",
   ],
+  flags: { batchFirst: true, bias: true, normFirst: true },
 } as const;
 
 type LayerArguments = Arguments<TransformerSizes, TransformerLayerOptions, typeof LAYER>;
@@ -175,7 +176,10 @@ export class TransformerEncoderLayer extends Module {
 
   /** The output of the layer. */
   override forward(src: Tensor, ...given: Trailing<EncoderLayerCall, typeof ENCODER_LAYER_CALL>): Tensor {
-    const call = trailing<EncoderLayerCall>("TransformerEncoderLayer", ENCODER_LAYER_CALL, given);
+    const call = trailing<EncoderLayerCall>("TransformerEncoderLayer", {
+      positional: ENCODER_LAYER_CALL,
+      flags: { isCausal: true },
+    }, given);
     checkTensor(src, "TransformerEncoderLayer");
     const { srcMask: attnMask = null, srcKeyPaddingMask: keyPaddingMask = null, isCausal = false } = call;
     const masks = { attnMask, keyPaddingMask, isCausal };
@@ -206,18 +210,21 @@ export interface DecoderCall {
   readonly memoryIsCausal?: boolean;
 }
 
-/** Names of a decoder's arguments, in order. */
-export const DECODER_CALL = [
-  "tgtMask",
-  "memoryMask",
-  "tgtKeyPaddingMask",
-  "memoryKeyPaddingMask",
-  "tgtIsCausal",
-  "memoryIsCausal",
-] as const;
+/** The arguments of a decoder after its sequences. */
+export const DECODER_ARGUMENTS = {
+  positional: [
+    "tgtMask",
+    "memoryMask",
+    "tgtKeyPaddingMask",
+    "memoryKeyPaddingMask",
+    "tgtIsCausal",
+    "memoryIsCausal",
+  ],
+  flags: { memoryIsCausal: true, tgtIsCausal: true },
+} as const;
 
-/** Arguments of a decoder after its sequences. */
-export type DecoderArguments = Trailing<DecoderCall, typeof DECODER_CALL>;
+/** Their accepted forms. */
+export type DecoderArguments = Trailing<DecoderCall, (typeof DECODER_ARGUMENTS)["positional"]>;
 
 /**
  * Self-attention, attention to the encoder's memory and a feed-forward part, each added to its input, as
@@ -278,7 +285,7 @@ export class TransformerDecoderLayer extends Module {
 
   /** The output of the layer. */
   override forward(tgt: Tensor, memory: Tensor, ...given: DecoderArguments): Tensor {
-    const call = trailing<DecoderCall>("TransformerDecoderLayer", DECODER_CALL, given);
+    const call = trailing<DecoderCall>("TransformerDecoderLayer", DECODER_ARGUMENTS, given);
     for (const each of [tgt, memory]) checkTensor(each, "TransformerDecoderLayer");
     const own = {
       attnMask: call.tgtMask ?? null,

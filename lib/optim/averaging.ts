@@ -3,7 +3,14 @@
  * learning-rate schedule: the namespace `optim.swaUtils`.
  */
 import { checkFinite, checkInteger, checkShare } from "../base/checked_numbers.ts";
-import { checkKind, checkOneOf, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
+import {
+  checkFlag,
+  checkKind,
+  checkOneOf,
+  optionsOf,
+  refuseSurplus,
+  refuseValue,
+} from "../base/checked_input.ts";
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { BatchNorm1d, BatchNorm2d, BatchNorm3d } from "../nn/normalization.ts";
@@ -87,7 +94,9 @@ export class AveragedModel<M extends Module = Module> extends Module {
     optionsOf("AveragedModel", options, ["avgFn", "multiAvgFn", "useBuffers"]);
     this.module = model.clone();
     this.registerBuffer("nAveraged", this.nAveraged, { key: "n_averaged" });
-    this.useBuffers = options.useBuffers ?? false;
+    const { useBuffers = false } = options;
+    checkFlag("useBuffers of AveragedModel", useBuffers);
+    this.useBuffers = useBuffers;
     if (options.avgFn && options.multiAvgFn) {
       throw new DynError("Expected one of avgFn and multiAvgFn but found both");
     }

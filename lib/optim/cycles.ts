@@ -115,6 +115,7 @@ const CYCLIC = {
     "baseMomentum",
     "maxMomentum",
   ],
+  flags: { cycleMomentum: true },
 } as const;
 
 /** Linearly up from baseLr to maxLr and down again, repeatedly, like torch.optim.lr_scheduler.CyclicLR. */
@@ -215,6 +216,7 @@ const ONE_CYCLE = {
     "finalDivFactor",
     "threePhase",
   ],
+  flags: { cycleMomentum: true, threePhase: true },
 } as const;
 
 /** A part of a cycle: its last step, and its first and last values. */

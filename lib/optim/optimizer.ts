@@ -3,14 +3,7 @@
  * code that reads no values back, so that it can be captured into a graph together with the model.
  */
 import { checkAtLeast } from "../base/checked_numbers.ts";
-import {
-  checkFlag,
-  checkKind,
-  refuseOption,
-  refuseSurplus,
-  refuseValue,
-  spelling,
-} from "../base/checked_input.ts";
+import { checkKind, refuseOption, refuseSurplus, refuseValue, spelling } from "../base/checked_input.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { type Flag, trailing } from "../base/arguments.ts";
 import { getDefaultDtype } from "../base/dtype.ts";
@@ -79,14 +72,12 @@ export function hyperparameters<H extends object>(
 ): H {
   // As in PyTorch, maximize and what follows it are given by name alone: some of its optimizers take foreach in that place
   const names = Object.keys(defaults), at = names.indexOf("maximize"), end = at < 0 ? names.length : at;
+  const flags = names.filter((name) => typeof Reflect.get(defaults, name) === "boolean");
   const written = trailing<Record<string, unknown>>(optimizer, {
     positional: names.slice(0, end),
     named: [...names.slice(end), ...EXECUTION],
+    flags: Object.fromEntries([...flags, ...EXECUTION].map((name) => [name, true])),
   }, given);
-  for (const name of EXECUTION) {
-    const value = written[name] ?? null;
-    if (value !== null) checkFlag(`${name} of ${optimizer}`, value);
-  }
   if (written["differentiable"] === true) {
     throw new DynError(
       `Expected differentiable of ${optimizer} to be false but found true: steps are not recorded`,

@@ -176,7 +176,10 @@ export function vander(x: Tensor, ...given: Trailing<VanderColumns, readonly ["N
     const found = isTensor(x) ? `the shape [${x.shape}]` : oneLine(x);
     throw new DynError(`Expected a vector for x of vander but found ${found}`);
   }
-  const { N = null, increasing = false } = trailing<VanderColumns>("vander", ["N", "increasing"], given);
+  const { N = null, increasing = false } = trailing<VanderColumns>("vander", {
+    positional: ["N", "increasing"],
+    flags: { increasing: true },
+  }, given);
   const columns = N ?? x.numel(), powers = ops.arange(columns, null, 1, { device: x.device });
   const table = ops.pow(ops.unsqueeze(x, -1), powers);
   return increasing ? table : ops.flip(table, [-1]);

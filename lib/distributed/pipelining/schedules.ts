@@ -63,7 +63,10 @@ abstract class Schedule {
     private readonly nMicrobatches: number,
     ...given: Trailing<ScheduleOptions, ["lossFn", "scaleGrads"]>
   ) {
-    const { lossFn, scaleGrads } = trailing<ScheduleOptions>("schedules", ["lossFn", "scaleGrads"], given);
+    const { lossFn, scaleGrads } = trailing<ScheduleOptions>("schedules", {
+      positional: ["lossFn", "scaleGrads"],
+      flags: { scaleGrads: true },
+    }, given);
     this.#lossFn = lossFn ?? null;
     this.#scaleGrads = scaleGrads ?? true;
     checkInteger("the number of micro-batches", nMicrobatches, 1);

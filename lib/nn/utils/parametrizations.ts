@@ -195,7 +195,10 @@ export function orthogonal<M extends Module>(
   module: M,
   ...given: Trailing<OrthogonalOptions, typeof ORTHOGONAL>
 ): M {
-  const { name = "weight", ...options } = trailing<OrthogonalOptions>("orthogonal", ORTHOGONAL, given);
+  const { name = "weight", ...options } = trailing<OrthogonalOptions>("orthogonal", {
+    positional: ORTHOGONAL,
+    flags: { useTrivialization: true },
+  }, given);
   checkModule(module, "a parametrization");
   const weight: unknown = Reflect.get(module, name);
   if (!isTensor(weight) || weight.ndim < 2) {

@@ -209,7 +209,7 @@ function pruned<const N extends readonly (keyof Pruned)[]>(
   required: N,
   given: readonly unknown[],
 ): Pick<Pruned, N[number]> {
-  return argumentsOf<Pick<Pruned, N[number]>, object>(owner, { required, positional: [] }, given);
+  return argumentsOf<Pruned, object>(owner, { required, positional: [] }, given);
 }
 
 /** Like `pruned`, for functions that take scores. */
@@ -218,7 +218,7 @@ function scored<const N extends readonly (keyof Pruned)[]>(
   required: N,
   given: readonly unknown[],
 ): Pick<Pruned, N[number]> & PruningOptions {
-  return argumentsOf<Pick<Pruned, N[number]>, PruningOptions>(
+  return argumentsOf<Pruned, PruningOptions>(
     owner,
     { required, positional: ["importanceScores"] },
     given,

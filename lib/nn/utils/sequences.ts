@@ -72,7 +72,7 @@ export function packPaddedSequence(
 ): PackedSequence {
   const { batchFirst = false, enforceSorted = true } = trailing<PackOptions>(
     "packPaddedSequence",
-    PACK_PADDED_SEQUENCE,
+    { positional: PACK_PADDED_SEQUENCE, flags: { batchFirst: true, enforceSorted: true } },
     given,
   );
   checkTensor(input, "packPaddedSequence");
@@ -118,7 +118,7 @@ export function padPackedSequence(
 ): [Tensor, Tensor] {
   const { batchFirst = false, paddingValue = 0, totalLength = null } = trailing<PadPackedOptions>(
     "padPackedSequence",
-    PAD_PACKED_SEQUENCE,
+    { positional: PAD_PACKED_SEQUENCE, flags: { batchFirst: true } },
     given,
   );
   if (!(sequence instanceof PackedSequence)) {
@@ -165,7 +165,7 @@ export function padSequence(
 ): Tensor {
   const { batchFirst = false, paddingValue = 0, paddingSide = "right" } = trailing<PadOptions>(
     "padSequence",
-    PAD_SEQUENCE,
+    { positional: PAD_SEQUENCE, flags: { batchFirst: true } },
     given,
   );
   checkKind(sequences, "a list", "padSequence");
