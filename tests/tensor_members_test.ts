@@ -26,6 +26,7 @@ import {
   tensor,
   zeros,
 } from "../mod.ts";
+import * as library from "../mod.ts";
 import { findTarget } from "../lib/ops/table.ts";
 
 type Member = (x: Tensor) => unknown;
@@ -291,4 +292,27 @@ Deno.test("messages of traced calls name the sizes of the call", () => {
   }
   const whole = compile((x: Tensor) => x.matmul(x), { backend: "eager", dynamic: true, fullgraph: true });
   assertThrows(() => whole(ones([4, 5])), Error, "in matmul but found [4, 5] and [4, 5]");
+});
+
+Deno.test("functions and methods have names that programs can print", () => {
+  const unnamed = (members: object) =>
+    Object.entries(Object.getOwnPropertyDescriptors(members)).flatMap(([key, { value }]) => {
+      const name: unknown = typeof value === "function" ? value.name : key;
+      return ["", "made", "value", "method", "given"].includes(String(name)) && name !== key ? [key] : [];
+    });
+  const { functional, init } = nn;
+  for (
+    const each of [library, functional, init, nn, optim, compiler, Tensor.prototype, nn.Module.prototype]
+  ) {
+    assertEquals(unnamed(each), []);
+  }
+  assertEquals(
+    [library.relu, library.relu_, Tensor.prototype.add_, functional.silu].map(({ name }) => name),
+    [
+      "relu",
+      "relu_",
+      "add_",
+      "silu",
+    ],
+  );
 });

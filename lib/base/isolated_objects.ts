@@ -33,6 +33,11 @@ export function defineHidden(object: object, key: PropertyKey, value: unknown): 
   hidden.value = undefined;
 }
 
+/** Names a function that is made in a loop as programs see it: in `fn.name` and in stack traces. */
+export function named<F extends (...args: never[]) => unknown>(name: string, fn: F): F {
+  return defineOwn(fn, "name", { value: name, configurable: true });
+}
+
 /** Returns the descriptor of an own property, without inherited fields. */
 export function ownDescriptor(object: object, key: PropertyKey): PropertyDescriptor | undefined {
   const descriptor = getOwnPropertyDescriptor(object, key);

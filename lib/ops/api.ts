@@ -3,7 +3,7 @@
  * are returned as an array whose elements also have names.
  */
 import { InternalError } from "../base/errors.ts";
-import { defineHidden, defineOwn } from "../base/isolated_objects.ts";
+import { defineHidden, defineOwn, named } from "../base/isolated_objects.ts";
 import type { OpDefinition, TensorLike } from "./definition.ts";
 import type { OpApi } from "./generated.ts";
 import { ALL_OPS } from "./table.ts";
@@ -20,7 +20,8 @@ class OpFunctions {
   }
 
   #use(definition: OpDefinition): unknown {
-    const call = this.#call, made = (...given: readonly unknown[]) => call(definition, given);
+    const call = this.#call;
+    const made = named(definition.name, (...given: readonly unknown[]) => call(definition, given));
     defineOwn(this, definition.name, { value: made, enumerable: true });
     return made;
   }

@@ -10,6 +10,7 @@ import { complexType, type DType } from "../base/dtype.ts";
 import { resultTypeOf } from "../ops/promotion.ts";
 import { broadcastShapes as broadcast } from "../ops/shapes.ts";
 import { DynError } from "../base/errors.ts";
+import { named } from "../base/isolated_objects.ts";
 import { oneLine } from "../base/console_text.ts";
 import type { Dim } from "../sym/expr.ts";
 import type { TensorOptions } from "./creation.ts";
@@ -60,24 +61,24 @@ export interface AtLeast {
   (...tensors: readonly Tensor[]): Tensor[];
 }
 
-function forms(raise: Raise): AtLeast {
+function forms(name: string, raise: Raise): AtLeast {
   function call(x: Tensor): Tensor;
   function call(tensors: readonly Tensor[]): Tensor[];
   function call(...tensors: readonly Tensor[]): Tensor[];
   function call(...given: readonly (Tensor | readonly Tensor[])[]): Tensor | Tensor[] {
     return each(raise, given);
   }
-  return call;
+  return named(name, call);
 }
 
 /** With at least 1 dimension, as `torch.atleast_1d`. */
-export const atleast1d: AtLeast = forms((x) => ops.atleast1d(x));
+export const atleast1d: AtLeast = forms("atleast1d", (x) => ops.atleast1d(x));
 
 /** With at least 2 dimensions, as `torch.atleast_2d`. */
-export const atleast2d: AtLeast = forms((x) => ops.atleast2d(x));
+export const atleast2d: AtLeast = forms("atleast2d", (x) => ops.atleast2d(x));
 
 /** With at least 3 dimensions, as `torch.atleast_3d`. */
-export const atleast3d: AtLeast = forms((x) => ops.atleast3d(x));
+export const atleast3d: AtLeast = forms("atleast3d", (x) => ops.atleast3d(x));
 
 /** Returns whether the elements of a tensor are complex numbers, like `torch.is_complex`. */
 export function isComplex(tensor: Tensor): boolean {

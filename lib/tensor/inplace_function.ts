@@ -1,6 +1,7 @@
 /**
  * In-place methods as functions: `relu_(x)` is `x.relu_()`.
  */
+import { named } from "../base/isolated_objects.ts";
 import { checkTensor } from "./checked.ts";
 import type { Tensor } from "./tensor.ts";
 
@@ -14,8 +15,8 @@ export type InPlace<Name extends keyof Tensor> = (self: Tensor, ...args: Argumen
 
 /** Returns an in-place method as a function. The function throws DynError if it is not given a tensor. */
 export function inPlace<Name extends keyof Tensor>(name: Name): InPlace<Name> {
-  return (self, ...args) => {
+  return named(String(name), (self, ...args) => {
     checkTensor(self, String(name));
     return Reflect.apply(self[name] as (...given: unknown[]) => Tensor, self, args);
-  };
+  });
 }

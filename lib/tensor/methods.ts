@@ -5,6 +5,7 @@
 import { ownWeakMap } from "../base/collections.ts";
 import { besideElements } from "../base/inherited_elements.ts";
 import { DynError } from "../base/errors.ts";
+import { named } from "../base/isolated_objects.ts";
 import { isMethod } from "../ops/api.ts";
 import { ALL_OPS, type CallTarget } from "../ops/table.ts";
 
@@ -20,11 +21,12 @@ export function installMethods(
 ): void {
   const define = (name: string, target: CallTarget) => {
     if (Object.hasOwn(prototype, name)) return;
-    const { value } = {
-      value(this: unknown, ...given: readonly unknown[]) {
+    const { method } = {
+      method(this: unknown, ...given: readonly unknown[]) {
         return besideElements(() => call(target, [this, ...given]));
       },
     };
+    const value = named(name, method);
     names.set(value, name);
     Object.defineProperty(prototype, name, { value, writable: true, configurable: true });
   };

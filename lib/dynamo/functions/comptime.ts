@@ -70,7 +70,7 @@ const printed: Readonly<Record<keyof Comptime, (context: ComptimeContext) => str
 
 /** Like `torch._dynamo.comptime.comptime`. */
 export const comptime: Comptime = Object.assign(
-  (body: (context: ComptimeContext) => void): void => {
+  function comptime(body: (context: ComptimeContext) => void): void {
     checkFunction(body, "that sees the trace");
   },
   {

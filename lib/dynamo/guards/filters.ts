@@ -4,6 +4,7 @@
  */
 import { checkKind } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
+import { named } from "../../base/isolated_objects.ts";
 import * as nn from "../../nn/mod.ts";
 import { type Source, sourceText } from "../source.ts";
 import { type Fact, factText, type Guard } from "./guard.ts";
@@ -81,27 +82,36 @@ function moduleOf(source: Source, read: (source: Source) => unknown): GuardFilte
 }
 
 /** A filter that decides each guard separately. */
-const keepingWhere = (keeps: (entry: GuardFilterEntry) => boolean): GuardFilter => (entries) => {
-  checkKind(entries, "a list", "a filter of guards");
-  for (const each of entries) checkKind(each, "an object", "a guard to filter");
-  return entries.map(keeps);
-};
+const keepingWhere = (name: string, keeps: (entry: GuardFilterEntry) => boolean): GuardFilter =>
+  named(name, (entries: Parameters<GuardFilter>[0]) => {
+    checkKind(entries, "a list", "a filter of guards");
+    for (const each of entries) checkKind(each, "an object", "a guard to filter");
+    return entries.map(keeps);
+  });
 
 /** Keeps guards that are not about modules of the library, as `torch.compiler.skip_guard_on_inbuilt_nn_modules_unsafe`. */
-export const skipGuardOnInbuiltNnModulesUnsafe: GuardFilter = keepingWhere(({ module }) =>
-  module !== "builtin"
+export const skipGuardOnInbuiltNnModulesUnsafe: GuardFilter = keepingWhere(
+  "skipGuardOnInbuiltNnModulesUnsafe",
+  ({ module }) => module !== "builtin",
 );
 
 /** Keeps guards that are not about modules, as `torch.compiler.skip_guard_on_all_nn_modules_unsafe`. */
-export const skipGuardOnAllNnModulesUnsafe: GuardFilter = keepingWhere(({ module }) => module === "none");
+export const skipGuardOnAllNnModulesUnsafe: GuardFilter = keepingWhere(
+  "skipGuardOnAllNnModulesUnsafe",
+  ({ module }) => module === "none",
+);
 
 /** Keeps guards on tensors that are not parameters, as `torch.compiler.keep_tensor_guards_unsafe`. */
-export const keepTensorGuardsUnsafe: GuardFilter = keepingWhere(({ guardType, value }) =>
-  guardType === "tensor" && !(value instanceof nn.Parameter)
+export const keepTensorGuardsUnsafe: GuardFilter = keepingWhere(
+  "keepTensorGuardsUnsafe",
+  ({ guardType, value }) => guardType === "tensor" && !(value instanceof nn.Parameter),
 );
 
 /** Keeps guards that are not about captured or global variables, as `torch.compiler.skip_guard_on_globals_unsafe`. */
-export const skipGuardOnGlobalsUnsafe: GuardFilter = keepingWhere(({ isGlobal }) => !isGlobal);
+export const skipGuardOnGlobalsUnsafe: GuardFilter = keepingWhere(
+  "skipGuardOnGlobalsUnsafe",
+  ({ isGlobal }) => !isGlobal,
+);
 
 /** Keeps no guards, as `torch.compiler.skip_all_guards_unsafe`. */
-export const skipAllGuardsUnsafe: GuardFilter = keepingWhere(() => false);
+export const skipAllGuardsUnsafe: GuardFilter = keepingWhere("skipAllGuardsUnsafe", () => false);
