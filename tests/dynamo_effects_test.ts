@@ -338,3 +338,19 @@ Deno.test("logging functions that are ignored are not called by compiled code", 
     config.ignoreLoggingFunctions.delete(note);
   }
 });
+
+Deno.test("what a variable held does not matter to programs that only assign it", () => {
+  let last: unknown = null, count = 0;
+  const c = capture((x: Tensor) => {
+    last = x.add(1);
+    count = 5;
+  });
+  for (let i = 0; i < 4; i++) {
+    c.run(vector(i));
+    assertEquals([list(last), count], [[i + 1], 5]);
+    last = [null, "text", vector(1, 2)][i];
+    count = i;
+  }
+  assertEquals(c.entries(), 1);
+  assertEquals(c.guards().filter((guard) => guard.startsWith("C[")), []);
+});

@@ -33,6 +33,21 @@ export function readCell(m: Interpreter, cell: CellValue): Value {
   return cell.content;
 }
 
+/**
+ * Returns whether a cell has a value. A variable of a user's function keeps one once it has it, so that neither that nor
+ * the value, which a program that only assigns does not use, is guarded.
+ */
+export function isInitialized(m: Interpreter, cell: CellValue): boolean {
+  const { place } = cell;
+  if (cell.content !== null || place?.kind !== "live") return readCell(m, cell).kind !== "uninitialized";
+  try {
+    place.cell.get();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Writes a cell in the trace. */
 export function writeCell(cell: CellValue, value: Value): void {
   cell.content = value;

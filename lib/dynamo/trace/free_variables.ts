@@ -10,7 +10,7 @@ import { findHomeObject } from "../frame/capture.ts";
 import { noteFunction } from "../disk_cache/noted_reads.ts";
 import { capturedSource } from "../source.ts";
 import { type ObjectValue, primitive, type Value } from "../variables/value.ts";
-import { cellValue, readCell, writeCell } from "./bindings.ts";
+import { cellValue, isInitialized, readCell, writeCell } from "./bindings.ts";
 import { builtinPrototype } from "./contents.ts";
 import { refuseLater } from "./later_reads.ts";
 import type { Frame, Interpreter } from "./interpreter.ts";
@@ -104,7 +104,7 @@ export function storeFree(
   invariant(bound.kind === "cell", "Expected a cell behind a variable that is assigned");
   // The `this` that `super()` binds in an arrow is uninitialised before that
   const isThis = frame.code.free[index]?.kind === "this";
-  if ((readCell(m, bound).kind === "uninitialized") !== isThis) {
+  if (isInitialized(m, bound) === isThis) {
     breakGraph("throws", isThis ? "super() a second time" : "a variable is not initialised");
   }
   writeCell(bound, value);
