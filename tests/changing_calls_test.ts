@@ -2,8 +2,8 @@
  * Builtins that return another number in each call, called as often as by the program; accessors and classes created
  * anew.
  */
-import { assert, assertEquals } from "@std/assert";
-import { compiler, nn, type Tensor, tensor } from "../mod.ts";
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { compiler, nn, relu, sigmoid, tanh, type Tensor, tensor } from "../mod.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
 
 Deno.test("a random number is drawn at every call, and is an input of the graph", () => {
@@ -444,3 +444,86 @@ for (const [exchanged, exchange] of Object.entries(EXCHANGES)) {
     }
   });
 }
+
+Deno.test("functions without code of their own have a version each, as long as they are few", () => {
+  class Halved {
+    readonly y: Tensor;
+    constructor(x: Tensor) {
+      this.y = x.mul(0.5);
+    }
+  }
+  class Doubled extends Halved {
+    constructor(x: Tensor) {
+      super(x.mul(4));
+    }
+  }
+  const make = capture((x: Tensor, of: new (x: Tensor) => Halved) => new of(x).y);
+  for (const  of of[Halved, Doubled, Halved, Doubled]) {
+    assertEquals(list(make.run(vector(2), of)), list(new of(vector(2)).y));
+  }
+  assertEquals([make.entries(), make.graphs.length], [2, 2]);
+  const activate = capture((x: Tensor, by: (x: Tensor) => Tensor) => by(x.add(1)));
+  for (const by of [relu, sigmoid, tanh, relu, nn.functional.silu, sigmoid]) {
+    assertEquals(list(activate.run(vector(-2, 1), by)), list(by(vector(-1, 2))));
+  }
+  assertEquals([activate.entries(), activate.graphs.length], [4, 4]);
+  const fail = capture((x: Tensor, as: new (text: string) => Error) => {
+    throw new as(`${x.shape}`);
+  });
+  for (const as of [RangeError, TypeError, RangeError]) {
+    assertThrows(() => fail.run(vector(1, 2), as), as, "2");
+  }
+});
+
+Deno.test("bound functions that are passed in are alike if their parts are", () => {
+  const scaled = (by: Tensor | number, x: Tensor) => x.mul(by);
+  const c = capture((f: (x: Tensor) => Tensor, g: (x: Tensor) => Tensor, x: Tensor) => f(x).add(g(x)));
+  const bound = (by: Tensor | number) => scaled.bind(null, by);
+  const [first, second] = [bound(vector(1, 2)), bound(vector(3, 4))];
+  assertEquals(list(c.run(first, second, vector(1, 1))), [4, 6]);
+  assertEquals(list(c.run(second, first, vector(1, 1))), [4, 6]);
+  assertEquals([c.entries(), c.opCount()], [1, 3]);
+  // Another size, another number of arguments, another target
+  assertEquals(list(c.run(bound(vector(5)), bound(vector(6)), vector(1))), [11]);
+  assertEquals(list(c.run(scaled.bind(null, vector(5), vector(2)), bound(vector(6)), vector(1))), [16]);
+  const shifted = (by: Tensor | number, x: Tensor) => x.add(by);
+  assertEquals(list(c.run(shifted.bind(null, vector(5)), bound(vector(6)), vector(1))), [12]);
+  assertEquals(c.entries(), 4);
+  class Counter {
+    #seen = 0;
+    n = 1;
+    add(x: Tensor) {
+      this.n++;
+      return x.add(this.n);
+    }
+    get seen() {
+      return this.#seen;
+    }
+  }
+  const method = capture((f: (x: Tensor) => Tensor, x: Tensor) => f(x).mul(2));
+  for (let i = 0; i < 4; i++) {
+    const counter = new Counter();
+    assertEquals(list(method.run(counter.add.bind(counter), vector(1))), [6]);
+    assertEquals(counter.n, 2);
+  }
+  assertEquals(method.entries(), 1);
+  // Other functions in their place
+  assertEquals(list(method.run((x) => x.sub(1), vector(1))), [0]);
+  assertEquals(list(method.run(relu, vector(-1))), [0]);
+});
+
+Deno.test("bound functions are the same objects, names and constructors as in the program", () => {
+  class Pair {
+    constructor(readonly a: number, readonly b: Tensor) {}
+  }
+  const c = capture((f: new (b: Tensor) => Pair, g: unknown, x: Tensor) => {
+    const made = new f(x);
+    return [f === g, f.name, f.length, made instanceof f, made instanceof Pair, made.a, made.b.add(1), f];
+  });
+  for (const k of [1, 2, 3]) {
+    const f = Pair.bind(null, k), [same, ...rest] = c.run(f, f, vector(1));
+    assertEquals([same, ...rest.slice(0, 5)], [true, "bound Pair", 1, true, true, k]);
+    assert(rest[6] === f);
+    assertEquals(c.run(f, Pair.bind(null, k), vector(1))[0], false);
+  }
+});

@@ -24,7 +24,7 @@ import { UnsupportedSyntax } from "../bytecode/code.ts";
 import { sourceReads } from "../guards/guard_reader.ts";
 import { filterGuards } from "../guards/filters.ts";
 import { factText, type Guard, guardText } from "../guards/guard.ts";
-import { checked, readCaptured, tracedCodeOf, wayOut } from "./entry_parts.ts";
+import { boundPartsOf, checked, readCaptured, tracedCodeOf, wayOut } from "./entry_parts.ts";
 import { isErrorAt } from "../functions/error_on_break.ts";
 import { proxyParts } from "../functions/functions.ts";
 import { cacheCapture, captureKey } from "../disk_cache/captures.ts";
@@ -168,6 +168,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
     endedLoops: program.endedLoops,
     version: unit.entries.length,
     codeOf: tracedCodeOf,
+    boundParts: boundPartsOf,
     variableOf,
     proxyParts,
     isAmbient: (real) =>

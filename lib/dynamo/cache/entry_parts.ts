@@ -13,12 +13,15 @@ import { cellOfBox } from "../resume/cells.ts";
 import { cellOf } from "../resume/closure_printer.ts";
 import type { ModifiedParts } from "../codegen/modified.ts";
 import { codeOf, infoOf, isOfCode, looksLike } from "../functions/functions.ts";
+import { isNative } from "../frame/source_text.ts";
 import { compileCheck } from "../guards/check.ts";
 import type { Guard } from "../guards/guard.ts";
 import { guardReader, sourceReads } from "../guards/guard_reader.ts";
 import { knowledge } from "../functions/knowledge.ts";
 import { Whole } from "../resume/suspension.ts";
+import type { PrivateReader } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
+import type { BoundParts } from "../variables/bound_function.ts";
 import type { Entry, Unit } from "./unit.ts";
 
 /** The check of an entry. */
@@ -54,9 +57,20 @@ function isTracedByCode(fn: unknown): fn is (...args: never[]) => unknown {
   return typeof fn === "function" && !knowledge.modelOf(fn);
 }
 
-/** The content of a captured variable of a function. */
+const BOUND_ARGUMENTS: PrivateReader = { get: (fn) => boundPartsOf(fn)?.args.length };
+
+/** The parts of a bound function that calls trace; null for other functions. */
+export function boundPartsOf(fn: object): BoundParts | null {
+  if (typeof fn !== "function" || !isNative(fn) || knowledge.modelOf(fn)) return null;
+  const info = withRuntimeBuiltins(() => infoOf(fn));
+  return info.kind === "bound" ? { ...info, count: BOUND_ARGUMENTS } : null;
+}
+
+/** The content of a captured variable of a function, or a part of a bound one: target, receiver, arguments. */
 export function readCaptured(fn: unknown, index: number): unknown {
   if (typeof fn !== "function") throw new TypeError("Expected a function");
+  const bound = boundPartsOf(fn);
+  if (bound) return [bound.target, bound.self, ...bound.args][index];
   const found = withRuntimeBuiltins(() => {
     const info = infoOf(fn);
     if (info.kind !== "function") throw new TypeError("Expected a function with accessible variables");

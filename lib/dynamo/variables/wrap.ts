@@ -37,6 +37,7 @@ import {
 import type { OutputGraph } from "../trace/output_graph.ts";
 import { classLabel, functionLabel, isClass } from "./labels.ts";
 import { hostText } from "./host_number.ts";
+import { boundFunction, type BoundParts } from "./bound_function.ts";
 import { bytesOf, exoticOf } from "./native_state.ts";
 import {
   constant,
@@ -68,6 +69,8 @@ interface WrapSettings {
   readonly version: number;
   /** The function's code, or null for functions without accessible source. */
   codeOf(fn: object): CodeObject | null;
+  /** The parts of a bound function; null for other functions. */
+  boundParts(fn: object): BoundParts | null;
   /** The variable that an object of generated code represents, or null. */
   variableOf(real: object): { readonly name: string; readonly cell: LiveCell } | null;
   /** Target and handler of a proxy; null if they are unknown or the proxy has been revoked. */
@@ -404,10 +407,7 @@ export class Wrapper {
     });
     const args = [UNDEFINED, constant(settles)];
     const exotic = { kind: "called", gives: "function", callee: UNDEFINED, self: UNDEFINED, args } as const;
-    const value = new ObjectValue(exotic, null, real, source);
-    this.#values.set(real, value);
-    value.prototype = this.prototypeValue(Object.getPrototypeOf(real));
-    return value;
+    return this.#callable(exotic, real, source);
   }
 
   #function(real: object, source: Source): ObjectValue {
@@ -417,8 +417,13 @@ export class Wrapper {
       ? null
       : this.settings.codeOf(real);
     const label = functionLabel(real), hasCode = code !== null && !isClass(real);
-    const isAny = hasCode ? this.#hasKinds("functions", source, code) : this.isExchanged(real, source);
-    if (isAny) {
+    const bound = hasCode || !isPassedIn(source) ? null : this.settings.boundParts(real);
+    if (bound) {
+      const { guards, exotic } = boundFunction(source, bound, (value, place) => this.wrap(value, place));
+      guards.forEach((guard) => this.output.guard(guard));
+      return this.#callable(exotic, real, source);
+    }
+    if (isPassedIn(source) && this.#hasKinds("functions", source, hasCode ? code : real)) {
       this.output.guard({ kind: "function", source });
       return new ObjectValue(
         { kind: "opaque", what: `${label}, a function that changes between calls` },
@@ -433,7 +438,11 @@ export class Wrapper {
       this.output.guard({ kind: "identity", source, object: real, label });
       at = knownSource(label, real);
     }
-    const value = new ObjectValue({ kind: "function", closure: null, definition: null }, null, real, at);
+    return this.#callable({ kind: "function", closure: null, definition: null }, real, at);
+  }
+
+  #callable(exotic: ObjectValue["exotic"], real: object, source: Source): ObjectValue {
+    const value = new ObjectValue(exotic, null, real, source);
     this.#values.set(real, value);
     value.prototype = this.prototypeValue(Object.getPrototypeOf(real));
     return value;
