@@ -122,6 +122,7 @@ const SEVERAL: Readonly<Record<string, number>> = {
   "sizes that follow from others": 2,
   "a dimension that is marked": 1,
   "integers that change": 2,
+  "bigints that change": 2,
   "sizes that are computed from numbers": 2,
   "numbers that change": 2,
   "an instance that is called in two ways": 4,

@@ -14,14 +14,9 @@ export function isOwnPosition({ file }: Pick<SourcePosition, "file">): boolean {
   return found;
 }
 
-/** Returns the innermost of these frames (innermost last) in the user's own files; otherwise the innermost of all. */
-export function userPlace(stack: readonly SourcePosition[]): SourcePosition | undefined {
-  return stack.findLast((position) => !isOwnPosition(position)) ?? stack.at(-1);
-}
-
-/** The same of a node. */
+/** Returns a node's innermost frame in the user's own files; otherwise the innermost of all. */
 export function userPosition({ meta: { stack } }: Node): SourcePosition | undefined {
-  return userPlace(stack);
+  return stack.findLast((position) => !isOwnPosition(position)) ?? stack.at(-1);
 }
 
 /** Formats a position as stack traces do. */

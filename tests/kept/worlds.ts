@@ -528,6 +528,13 @@ const WORLDS: Readonly<Record<string, World>> = {
     const run = wrap((x: Tensor, n: number) => [x.mul(n), n + 1, x.repeat([n, 1]), n > 2 ? x.add(1) : x]);
     return (other ? [4, 5, 9] : [3, 6, 7]).map((n) => run(input(), n));
   },
+  "bigints that change"(other, wrap) {
+    const run = wrap((x: Tensor, n: bigint) => [x.mul(2), { n, type: typeof n }]);
+    return (other ? [4n, 5n, 9n] : [3n, 6n, 7n]).map((n) => {
+      const [tensor, found] = run(input(), n);
+      return [tensor, JSON.stringify(found, (_, part) => typeof part === "bigint" ? `${part}n` : part)];
+    });
+  },
   "sizes that are computed from numbers"(other, wrap) {
     const run = wrap((x: Tensor, by: number) => x.repeat([Math.round(by * 2), 1]).sum(1));
     return (other ? [3.25, 4.5, 6] : [1.25, 2.5, 3.75]).map((by) => run(input(), by));

@@ -16,6 +16,7 @@ import "../iterator_positions_test.ts";
 import "../same_objects_test.ts";
 import "../typed_arrays_test.ts";
 import "../generators_test.ts";
+import "../break_cost_test.ts";
 import "../suspension_test.ts";
 import "../changing_calls_test.ts";
 import "../changing_texts_test.ts";

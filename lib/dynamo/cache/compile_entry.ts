@@ -149,6 +149,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
       const stack = machineHolder.machine?.stack() ?? [];
       return stack.length > 0 || !place ? stack : [place];
     },
+    place: () => machineHolder.machine?.place() ?? place,
     step: () => (machineHolder.machine?.steps ?? 0) - 1,
     recomputed: () => {
       for (const { recomputed, calledAt } of machineHolder.machine?.frames ?? []) {

@@ -18,6 +18,7 @@ import {
   type Guard,
   type LaterReads,
   type MethodExpectation,
+  PRIMITIVE_TYPES,
   type TensorExpectation,
 } from "../guards/guard.ts";
 import { BYTES_CLASSES, isBytesClass } from "../guards/bytes.ts";
@@ -150,10 +151,11 @@ const fact = variants<Fact>({
   leaf: fields({ source, hooks: fields({ before: list(object), after: list(object) }) }),
   made: fields({ source }),
   integer: fields({ source }),
-  type: fields({ source, type: oneOf("number", "string", "symbol", "boolean") }),
+  type: fields({ source, type: oneOf(...PRIMITIVE_TYPES) }),
   expression: fields({ expression: hostExpression, expected: primitiveOf("boolean", "number") }),
   size,
-  cells: fields({ place: cellPlace, other: cellPlace, same: flag }),
+  sameCell: fields({ place: cellPlace, other: cellPlace }),
+  distinctCells: fields({ members: list(cellPlace) }),
   argumentCount: fields({ count }),
   timeZone: fields({ setting: text }),
   proxy: fields({ source, present: flag }),

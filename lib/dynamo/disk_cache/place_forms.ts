@@ -117,11 +117,12 @@ export class Places {
 }
 
 /** Writes and reads values of one type. */
-export type Form<T> = Codec<T, ByNumber>;
+export type Form<T> = Made<T, T>;
 
 /** Writes and reads values of which `P` are kept. */
 interface Made<P, T> {
-  write(value: P, by: ByNumber): Plain;
+  /** No method, so that a form for only some of the values is a type error. */
+  readonly write: (value: P, by: ByNumber) => Plain;
   read(form: Plain, by: ByNumber): T;
 }
 
@@ -180,7 +181,7 @@ const through = <P, T>(parts: Form<P>, make: (parts: P) => T): Made<P, T> => ({
 
 /** A record of one of these kinds. */
 export function variants<T extends Tagged>(forms: Variants<T>): Form<T> {
-  const formOf = byKind<Made<object, object>>(forms);
+  const formOf = byKind(forms as unknown as Readonly<Record<string, Made<object, object>>>);
   return {
     write(value, by) {
       const { kind, ...rest } = value;

@@ -117,14 +117,10 @@ export class ConditionWriter {
       case "same":
         return `${reader.read(fact.source)} === ${reader.read(fact.other)}`;
       case "distinct": {
-        const members = fact.members.map((each) => reader.read(each));
-        const others = fact.others.map((each) => reader.read(each));
-        if (members.length + others.length > 5) {
-          return `${this.helper("areDistinct")}([${members.join(", ")}], [${others.join(", ")}])`;
-        }
-        return members.flatMap((member, at) =>
-          [...members.slice(at + 1), ...others].map((other) => `${member} !== ${other}`)
-        ).join(" && ");
+        const [members, others] = [fact.members, fact.others].map((each) =>
+          each.map((one) => reader.read(one))
+        );
+        return this.distinct(members, others);
       }
       case "apart":
         return `${this.helper("liesApart")}(${reader.read(fact.source)}, [${
@@ -153,8 +149,10 @@ export class ConditionWriter {
       }
       case "size":
         return this.size(fact.guard, fact.env);
-      case "cells":
-        return `(${this.cell(fact.place)} === ${this.cell(fact.other)}) === ${fact.same}`;
+      case "sameCell":
+        return `${this.cell(fact.place)} === ${this.cell(fact.other)}`;
+      case "distinctCells":
+        return this.distinct(fact.members.map((each) => this.cell(each)));
       case "timeZone":
         return `${this.helper("timeZoneSetting")}() === ${JSON.stringify(fact.setting)}`;
       case "argumentCount":
@@ -208,6 +206,16 @@ export class ConditionWriter {
     const value = runtime[name];
     this.constants.add(`$${name}`, value);
     return this.constants.name(value);
+  }
+
+  /** Compares members with each other and with the others. */
+  private distinct(members: readonly string[] = [], others: readonly string[] = []): string {
+    if (members.length + others.length > 5) {
+      return `${this.helper("areDistinct")}([${members.join(", ")}], [${others.join(", ")}])`;
+    }
+    return members.flatMap((member, at) =>
+      [...members.slice(at + 1), ...others].map((other) => `${member} !== ${other}`)
+    ).join(" && ");
   }
 
   private cell(place: CellPlace): string {

@@ -121,8 +121,10 @@ export function elsewhereText(fact: OtherFact, call: RefusedCall, reader: GuardR
           : (leaf.part === "shape" ? tensor.shape : tensor.stride())[leaf.dim];
         return `${hostLeafText(leaf)} = ${valueText(size)}`;
       }).join(", ");
-    case "cells":
-      return fact.same ? "two variables" : "one variable";
+    case "sameCell":
+      return "two variables";
+    case "distinctCells":
+      return "one variable";
     case "distinct":
       return "one object";
     case "globalState": {

@@ -38,7 +38,8 @@ export interface TensorExpectation {
 }
 
 /** Types of values that may differ between calls. */
-type PrimitiveType = "number" | "string" | "symbol" | "boolean" | "bigint";
+export const PRIMITIVE_TYPES = ["number", "string", "symbol", "boolean", "bigint"] as const;
+type PrimitiveType = typeof PRIMITIVE_TYPES[number];
 
 /** Facts about the value of a source. */
 interface SourceFacts {
@@ -107,8 +108,10 @@ interface OtherFacts {
   distinct: { members: readonly Source[]; others: readonly Source[] };
   expression: { expression: HostExpression; expected: boolean | number };
   size: { guard: SizeGuard; env: ShapeEnv };
-  /** Whether two captured variables are the same. */
-  cells: { place: CellPlace; other: CellPlace; same: boolean };
+  /** Two ways to one captured variable. */
+  sameCell: { place: CellPlace; other: CellPlace };
+  /** Captured variables that are distinct from each other. */
+  distinctCells: { members: readonly CellPlace[] };
   argumentCount: { count: number };
   /** The time zone of local times. */
   timeZone: { setting: string };
@@ -125,6 +128,7 @@ export type FactOf<K extends keyof Facts> = RowOf<Facts, K>;
 export type Fact = FactOf<keyof Facts>;
 
 export type DistinctFact = FactOf<"distinct">;
+export type DistinctCellsFact = FactOf<"distinctCells">;
 
 /** A method or getter of a class of dyn, which programs may replace; undefined: the class has no such getter. */
 export interface MethodExpectation {
@@ -231,8 +235,10 @@ export function factText(fact: Fact): string {
       return `${hostText(fact.expression, hostLeafText)} === ${fact.expected}`;
     case "size":
       return fact.guard.text.replace(/(?<=["\])])#\d+/g, "");
-    case "cells":
-      return `${cellText(fact.place)} ${fact.same ? "===" : "!=="} ${cellText(fact.other)}`;
+    case "sameCell":
+      return `${cellText(fact.place)} === ${cellText(fact.other)}`;
+    case "distinctCells":
+      return `___check_no_aliasing(${fact.members.map(cellText).join(", ")})`;
     case "argumentCount":
       return `arguments.length === ${fact.count}`;
     case "timeZone":

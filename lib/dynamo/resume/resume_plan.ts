@@ -67,11 +67,22 @@ export interface PlannedFrame {
   readonly real: Extract<FrameBindings, { kind: "real" }> | null;
 }
 
+/** Which parameters belong to a frame, by their indices. */
+export interface FrameParameters {
+  readonly registers: ReadonlyMap<Register, number>;
+  /** Free variables, by their index in the function. */
+  readonly captured: ReadonlyMap<number, number>;
+  readonly callee: number | null;
+  readonly construction: number | null;
+}
+
 /** Everything that determines how to continue. */
 export interface ResumePlan {
   readonly key: string;
   readonly frames: readonly PlannedFrame[];
   readonly parameters: readonly Parameter[];
+  /** The parameters of each frame. */
+  readonly given: readonly FrameParameters[];
   /** Parameters whose numbers are read from tensors, or returned by a builtin in each call. */
   readonly scalars: readonly number[];
   readonly line: number;
@@ -118,13 +129,7 @@ export function planResume(
   const parameters: Parameter[] = [];
   const values: (Value | null)[] = [];
   const planned: PlannedFrame[] = [];
-  const used = new Set<string>();
-  const name = (wish: string): string => {
-    let found = wish;
-    for (let n = 1; used.has(found); n++) found = `${wish}_${n}`;
-    used.add(found);
-    return found;
-  };
+  const name = uniqueNames();
   // Innermost first: its variables keep their names.
   for (let i = kept.length - 1; i >= 0; i--) {
     const frame = kept[i];
@@ -184,6 +189,18 @@ export function planResume(
   return { plan: planOf({ frames: planned, parameters, scalars }), values };
 }
 
+/** Gives names that differ: a wish that is taken is numbered. */
+function uniqueNames(): (wish: string) => string {
+  const used = new Set<string>(), last = new Map<string, number>();
+  return (wish) => {
+    let found = wish, number = last.get(wish) ?? 0;
+    while (used.has(found)) found = `${wish}_${++number}`;
+    last.set(wish, number);
+    used.add(found);
+    return found;
+  };
+}
+
 /** Returns whether a value is a number that may differ in each call. */
 function isReadNumber(value: Value | null): boolean {
   if (value?.kind === "item") return value.type !== "boolean";
@@ -206,8 +223,9 @@ function isOtherNumber(
 export function planOf(
   { frames, parameters, scalars }: Pick<ResumePlan, "frames" | "parameters" | "scalars">,
 ): ResumePlan {
+  const given = parametersOfFrames(frames.length, parameters);
   const parts = frames.map(({ code, pc, completion, callee, bindings, rules, real }, i) => {
-    const registers = parameters.flatMap((p) => p.kind === "register" && p.frame === i ? [p.register] : []);
+    const registers = [...given[i]?.registers.keys() ?? []];
     return `${numberOf(code)}@${pc}(${registers.join()})${JSON.stringify(completion)}${bindings}${
       callee ? numberOf(callee) : "?"
     }${real ? numberOf(real.binding) : ""}${rules === NO_RULES ? "" : JSON.stringify(rules)}`;
@@ -216,7 +234,24 @@ export function planOf(
   invariant(inner, "Expected a frame");
   const { code, pc } = inner;
   const { line } = positionOf(code, Math.min(pc, code.instructions.length - 1));
-  return { key: parts.join("|"), frames, parameters, scalars, line };
+  return { key: parts.join("|"), frames, parameters, given, scalars, line };
+}
+
+function parametersOfFrames(count: number, parameters: readonly Parameter[]): readonly FrameParameters[] {
+  const given = Array.from({ length: count }, () => ({
+    registers: new Map<Register, number>(),
+    captured: new Map<number, number>(),
+    callee: null as number | null,
+    construction: null as number | null,
+  }));
+  parameters.forEach((parameter, at) => {
+    const frame = given[parameter.frame];
+    invariant(frame, "Expected parameters of frames of the plan");
+    if (parameter.kind === "register") frame.registers.set(parameter.register, at);
+    else if (parameter.kind === "captured") frame.captured.set(parameter.index, at);
+    else frame[parameter.kind] = at;
+  });
+  return given;
 }
 
 /** Registers of a frame that are live at the offset, including for a handler that covers a waiting call. */

@@ -67,11 +67,7 @@ function beginFrames(m: Interpreter, plan: ResumePlan, args: readonly unknown[])
     const frame = new Frame(bindings, planned.code, callee, UNDEFINED, [], UNDEFINED, completion);
     frame.pc = planned.pc;
     frame.rules = planned.rules;
-    plan.parameters.forEach((parameter, at) => {
-      if (parameter.kind === "register" && parameter.frame === i) {
-        frame.registers[parameter.register] = wrapped[at];
-      }
-    });
+    plan.given[i]?.registers.forEach((at, register) => frame.registers[register] = wrapped[at]);
     frames.push(frame);
   }
   return frames;
@@ -112,8 +108,7 @@ function calleeOf(
     const value = m.wrapper.object(known, knownSource("callee", known));
     return value.kind === "object" ? value : null;
   }
-  const at = plan.parameters.findIndex((p) => p.kind === "callee" && p.frame === frame);
-  const value = wrapped[at];
+  const value = wrapped[plan.given[frame]?.callee ?? -1];
   return value?.kind === "object" ? value : null;
 }
 
@@ -127,17 +122,12 @@ function bindingsOf(
   },
 ): FrameBindings | string {
   if (planned.bindings === "made") {
-    const free: Value[] = planned.code.free.map((_, index): Value => {
-      const at = plan.parameters.findIndex((p) =>
-        p.kind === "captured" && p.frame === frame && p.index === index
-      );
-      return wrapped[at] ?? UNDEFINED;
-    });
+    const captured = plan.given[frame]?.captured;
+    const free = planned.code.free.map((_, index): Value => wrapped[captured?.get(index) ?? -1] ?? UNDEFINED);
     return { kind: "made", free };
   }
   if (planned.real) return planned.real;
-  const at = plan.parameters.findIndex((p) => p.kind === "callee" && p.frame === frame);
-  const fn = args[at];
+  const fn = args[plan.given[frame]?.callee ?? -1];
   const info = typeof fn === "function" ? infoOf(fn) : null;
   return info?.kind === "function"
     ? { kind: "real", binding: info.binding }
@@ -148,8 +138,7 @@ function completionOf(plan: ResumePlan, frame: number, wrapped: readonly Value[]
   const completion = plan.frames[frame]?.completion;
   invariant(completion, "Expected a completion");
   if (completion.kind !== "construct") return completion;
-  const at = plan.parameters.findIndex((p) => p.kind === "construction" && p.frame === frame);
-  const object = wrapped[at];
+  const object = wrapped[plan.given[frame]?.construction ?? -1];
   invariant(object instanceof ObjectValue, "Expected the object under construction");
   return { kind: "construct", register: completion.register, object };
 }
@@ -166,21 +155,18 @@ interface PlainFrame {
 }
 
 function plainFrame(plan: ResumePlan, frame: number, args: readonly unknown[]): PlainFrame {
-  const planned = plan.frames[frame];
-  invariant(planned, "Expected a frame");
+  const planned = plan.frames[frame], given = plan.given[frame];
+  invariant(planned && given, "Expected a frame");
   const registers = new Map<Register, unknown>();
-  let callee: unknown = planned.callee ?? undefined, construction: unknown;
-  const captured = new Map<number, { readonly form: FreeForm; readonly value: unknown }>();
-  plan.parameters.forEach((p, i) => {
-    if (p.frame !== frame) return;
-    if (p.kind === "register") registers.set(p.register, args[i]);
-    else if (p.kind === "callee") callee = args[i];
-    else if (p.kind === "construction") construction = args[i];
-    else captured.set(p.index, { form: p.form, value: args[i] });
-  });
+  for (const [register, at] of given.registers) registers.set(register, args[at]);
+  const callee = given.callee === null ? planned.callee ?? undefined : args[given.callee];
+  const construction = given.construction === null ? undefined : args[given.construction];
   const info = planned.real ?? (typeof callee === "function" ? infoOf(callee) : null);
   const free = planned.code.free.map((_, index): CapturedValue => {
-    if (planned.bindings === "made") return captured.get(index) ?? { form: "value", value: undefined };
+    if (planned.bindings === "made") {
+      const at = given.captured.get(index) ?? -1;
+      return { form: formOf(plan.parameters[at]) ?? "value", value: args[at] };
+    }
     if (!info || !("binding" in info)) return { form: "value", value: undefined };
     return capturedValue(info.binding(index), (because) => {
       throw new TypeError(because);
@@ -188,6 +174,10 @@ function plainFrame(plan: ResumePlan, frame: number, args: readonly unknown[]): 
   });
   return { planned, registers, free, callee, construction };
 }
+
+/** How a parameter passes a captured variable; null for other parameters. */
+const formOf = (parameter: Parameter | undefined): "value" | "cell" | null =>
+  parameter?.kind === "captured" ? parameter.form : null;
 
 /** The rest of a frame's function from an offset. Throws UnsupportedSyntax. */
 function restOf(code: CodeObject, pc: number, forms: (index: number) => FreeForm): Printed {
@@ -204,10 +194,8 @@ function restOf(code: CodeObject, pc: number, forms: (index: number) => FreeForm
 export function checkPlain(plan: ResumePlan): void {
   plan.frames.forEach(({ code, pc, real }, frame) => {
     const forms = (index: number): FreeForm => {
-      const captured = plan.parameters.find((p) =>
-        p.kind === "captured" && p.frame === frame && p.index === index
-      );
-      if (captured?.kind === "captured") return captured.form;
+      const captured = formOf(plan.parameters[plan.given[frame]?.captured.get(index) ?? -1]);
+      if (captured) return captured;
       const found = real?.binding(index).kind ?? (code.free[index]?.reassigned ? "cell" : "value");
       return found === "cell" ? "live" : found === "private" ? "private" : "value";
     };

@@ -103,11 +103,7 @@ export function valuesOf(way: Way | null): Value[] {
 
 /** The registers of the innermost of `depth` frames that a continuation receives. */
 export function givenTo(way: Way | null, depth: number): ReadonlySet<Register> {
-  return new Set(
-    (way?.plan.parameters ?? []).flatMap((p) =>
-      p.kind === "register" && p.frame === depth - 1 ? [p.register] : []
-    ),
-  );
+  return new Set(way?.plan.given[depth - 1]?.registers.keys());
 }
 
 /** The end of the callers from some depth on, after the frames above have ended. */
@@ -160,9 +156,7 @@ export function caught(
   error: string,
 ): string[] {
   const text = take(out, error), depth = way.plan.frames.length - 1;
-  const isRead = way.plan.parameters.some((p) =>
-    p.kind === "register" && p.frame === depth && p.register === register
-  );
+  const isRead = way.plan.given[depth]?.registers.has(register) === true;
   const lost = rejects && !isRead ? [`  ${text};`] : [];
   return [...lost, `  ${callText(way, out, new Map([[register, text]]))}`];
 }

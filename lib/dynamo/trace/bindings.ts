@@ -59,22 +59,13 @@ export function cellValue(m: Interpreter, name: string, place: CellPlace): CellV
   const known = m.cells.get(place.cell);
   if (!known) {
     const cell = new CellValue(name, place, null);
-    // A variable of the same name may be the same variable in another call.
-    for (const other of m.cells.values()) {
-      if (other.name === name) guardCells(m, place, { other, same: false });
-    }
+    m.output.variables.add(name, place);
     m.cells.set(place.cell, cell);
     return cell;
   }
-  guardCells(m, place, { other: known, same: true });
+  const other = known.place;
+  if (other && (place.kind !== "live" || other.kind !== "live")) {
+    m.output.guard({ kind: "sameCell", place, other });
+  }
   return known;
-}
-
-function guardCells(
-  m: Interpreter,
-  place: CellPlace,
-  { other, same }: { other: CellValue; same: boolean },
-): void {
-  if (!other.place || (place.kind === "live" && other.place.kind === "live")) return;
-  m.output.guard({ kind: "cells", place, other: other.place, same });
 }

@@ -4,7 +4,6 @@
  */
 import type { CodeObject } from "../bytecode/code.ts";
 import { InternalError, invariant } from "../../base/errors.ts";
-import { userPlace } from "../../graph/place.ts";
 import { callInstead, type TracedUpdate } from "../../graph/captured_module.ts";
 import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
@@ -47,6 +46,7 @@ import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
 import type { CopiedCall } from "./copied_calls.ts";
 import { TraceHistory } from "./history.ts";
 import { OverwrittenLeaves } from "./overwritten_leaves.ts";
+import { DistinctVariables } from "./distinct_variables.ts";
 import { TracedKeys } from "./traced_keys.ts";
 
 /** The run-time source of a placeholder's value. */
@@ -75,6 +75,8 @@ export type GraphInput =
 interface Whereabouts {
   /** User frames, innermost last. */
   stack(): readonly SourcePosition[];
+  /** The innermost of them in the user's own files, otherwise the innermost of all; null: there is none. */
+  place(): SourcePosition | null;
   /** Number of the current instruction. */
   step(): number;
   /** Number of the outermost running call of a region that the program has marked; null outside of regions. */
@@ -157,6 +159,8 @@ export class OutputGraph {
   readonly recomputations: Recomputations = new Recomputations(this);
   /** The keys that each collection was asked for. */
   readonly keys: TracedKeys = new TracedKeys(this);
+  /** The captured variables that the program has reached. */
+  readonly variables: DistinctVariables = new DistinctVariables(this);
   readonly #madeAt = new Map<Node, number>();
   /** Traced updates that others have been found equal to: calls replace their operations in the end. */
   readonly updates: Set<TracedUpdate> = new Set();
@@ -196,7 +200,7 @@ export class OutputGraph {
 
   /** Relies on a fact as far as it is known in the end. */
   guardGrowing(fact: Fact): void {
-    this.guards.push({ fact, user: userPlace(this.whereabouts.stack()) ?? null });
+    this.guards.push({ fact, user: this.whereabouts.place() });
   }
 
   /** Returns whether a fact of this kind about the same place is already relied on. */
@@ -271,7 +275,7 @@ export class OutputGraph {
   }
 
   #noteSizes(symbols: Iterable<Sym>): string {
-    const place = userPlace(this.whereabouts.stack()) ?? null;
+    const place = this.whereabouts.place();
     for (const symbol of symbols) {
       const known = this.#sizePlaces.get(symbol);
       if (!known?.assumed) this.#sizePlaces.set(symbol, { place, assumed: known !== undefined });
@@ -512,7 +516,8 @@ function keyOf(fact: Fact): string {
       const names = [fact.members, fact.others].map((each) => each.map(({ name }) => name).join());
       return `distinct ${names.join(" and ")}`;
     }
-    case "cells":
+    case "sameCell":
+    case "distinctCells":
     case "size":
       return factText(fact);
     default:

@@ -3,6 +3,7 @@
  */
 import type { UserFrame } from "../../base/errors.ts";
 import type { SourcePosition } from "../../graph/node.ts";
+import { isOwnPosition } from "../../graph/place.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { Frame } from "./interpreter.ts";
 
@@ -43,6 +44,19 @@ export function positionsOf(frames: readonly Frame[]): readonly SourcePosition[]
   for (const { internal, code, pc } of frames) if (!internal) found.push(positionOf(code, pc));
   last.set(frames, found);
   return found;
+}
+
+/** The innermost position in the user's own files, otherwise the innermost of all: found without all the others. */
+export function userPositionIn(frames: readonly Frame[]): SourcePosition | null {
+  let innermost: SourcePosition | null = null;
+  for (let i = frames.length - 1; i >= 0; i--) {
+    const frame = frames[i];
+    if (!frame || frame.internal) continue;
+    const position = positionOf(frame.code, frame.pc);
+    if (!isOwnPosition(position)) return position;
+    innermost ??= position;
+  }
+  return innermost;
 }
 
 /** The same as user frames, innermost first, for errors and reasons. */

@@ -9,7 +9,6 @@ import { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { Instruction } from "../bytecode/instruction.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
-import { userPlace } from "../../graph/place.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { isSmallInteger } from "../../sym/integers.ts";
 import type { SizeSource } from "../../sym/size_guards.ts";
@@ -269,7 +268,7 @@ export class Wrapper {
   ): boolean {
     const most = mostVersions(what);
     if (!this.needsMany(`${COUNTED_AS[what]} at ${name}`, value, most)) return false;
-    const place = userPlace(this.output.whereabouts.stack());
+    const place = this.output.whereabouts.place();
     this.settings.history.tellOnce(
       `${what} of ${text}`,
       manyVersionsText({ what, text, most, place: place ?? null }),
