@@ -1,4 +1,4 @@
-/** What a graph break costs where much is live: the code, guards and parameters behind it grow with it, no faster. */
+/** Costs of a graph break where much is live: the code and guards of what follows grow with it, no faster. */
 import { assert, assertEquals } from "@std/assert";
 import { cacheEntries, disable, resumedEntries } from "../lib/dynamo/mod.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";

@@ -200,13 +200,33 @@ function same(a: PropertyDescriptor, b: PropertyDescriptor): boolean {
   return value === b.value && a.get === b.get && a.set === b.set || isNaN(value);
 }
 
-/** Returns the properties that are not as they were. */
-export function findDifferences(): Difference[] {
-  const found: Difference[] = [];
-  // Descriptors returned by the engine inherit from Object.prototype
-  const read = "value" in objectPrototype || "get" in objectPrototype || "set" in objectPrototype
+/** The way to read descriptors now: those that the engine returns inherit from Object.prototype. */
+function reader(): typeof getOwnPropertyDescriptor {
+  return "value" in objectPrototype || "get" in objectPrototype || "set" in objectPrototype
     ? ownDescriptor
     : getOwnPropertyDescriptor;
+}
+
+/** Returns whether properties that differed still are what they had been replaced by. */
+export function differAsBefore(differences: readonly Difference[]): boolean {
+  const read = reader();
+  for (let i = 0; i < differences.length; i++) {
+    const each = differences[i];
+    if (!each) continue;
+    const { replaced } = each, now = read(each.object, each.key);
+    if (!now || !replaced) {
+      if (now || replaced) return false;
+    } else if (
+      !same(now, replaced) || now.writable !== replaced.writable || now.enumerable !== replaced.enumerable ||
+      now.configurable !== replaced.configurable
+    ) return false;
+  }
+  return true;
+}
+
+/** Returns the properties that are not as they were. */
+export function findDifferences(): Difference[] {
+  const found: Difference[] = [], read = reader();
   // By index and without methods: any of them may have been replaced
   for (let i = 0; i < ORIGINALS.length; i++) {
     const entry = ORIGINALS[i];

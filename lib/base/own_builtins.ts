@@ -11,6 +11,7 @@ import { keepingLastMatch, withProgramsMatch } from "./last_match.ts";
 import { runsAsLoaded } from "./loaded_builtins.ts";
 import {
   append,
+  differAsBefore,
   type Difference,
   findDifferences,
   hasOwnRecords,
@@ -25,7 +26,7 @@ export const { apply }: { readonly apply: typeof Reflect.apply } = Reflect;
 
 /** Returns whether restoring a plan from an earlier process depends on no replaced builtin. */
 export function restoresAsLoaded(): boolean {
-  return stuck === null && (setAside !== null || untouched || restoringIsAsLoaded());
+  return stuck === null && ((setAside !== null && isComplete) || untouched || restoringIsAsLoaded());
 }
 
 /** Returns whether every builtin is unchanged. */
@@ -38,9 +39,15 @@ export function hasOwnBuiltins(): boolean {
 let untouched = false;
 /** The differences that are currently set aside, or null. */
 let setAside: readonly Difference[] | null = null;
-let replacements: ReadonlyMap<object, ReadonlyMap<PropertyKey, Difference>> | null = null;
+/** Whether these are all there are, as far as is known: work at run time sets the known ones aside. */
+let isComplete = true;
+/** Differences that were found when all were set aside the last time, and their tables. */
+let lastFound: { readonly differences: readonly Difference[]; readonly tables: Replacements } | null = null;
+let replacements: Replacements | null = null;
 /** The replacement that stays during the current work since it cannot be undone, in words, or null. */
 let stuck: string | null = null;
+
+type Replacements = ReadonlyMap<object, ReadonlyMap<PropertyKey, Difference>>;
 
 /** The program has replaced builtins in a way that cannot be set aside. */
 export class ReplacedBuiltins extends Error {
@@ -50,7 +57,28 @@ export class ReplacedBuiltins extends Error {
 /** Runs work of dyn. Throws ReplacedBuiltins if it cannot be isolated from the program's builtins. */
 export function withOwnBuiltins<T>(work: () => T): T {
   if (stuck !== null) throw new ReplacedBuiltins(stuck);
+  if (setAside !== null && !isComplete) setAsideOthers(setAside);
   return setAside !== null || untouched ? work() : keepingLastMatch(() => isolated(work));
+}
+
+/** Beside known differences, sets all others aside, until the work ends that has set aside these. */
+function setAsideOthers(known: readonly Difference[]): void {
+  const others = findDifferences();
+  isComplete = true;
+  if (others.length === 0) return;
+  const all: Difference[] = [];
+  appendAll(all, known);
+  appendAll(all, others);
+  setAside = all;
+  try {
+    putOriginals(others);
+    replacements = byObject(all);
+  } catch (error) {
+    // Until that work ends, as beside replacements that cannot be undone
+    putBack();
+    putPossible();
+    throw error;
+  }
 }
 
 function isolated<T>(work: () => T): T {
@@ -67,6 +95,7 @@ function isolated<T>(work: () => T): T {
   try {
     putOriginals(differences);
     replacements = byObject(differences);
+    lastFound = { differences, tables: replacements };
     return work();
   } finally {
     // Code of the program that ran meanwhile may have replaced others
@@ -81,10 +110,13 @@ export function preferringOwnBuiltins<T>(work: () => T): T {
   try {
     return withOwnBuiltins(work);
   } catch (error) {
-    if (error instanceof ReplacedBuiltins) return keepingLastMatch(() => besideStuck(work));
-    throw error;
+    if (!(error instanceof ReplacedBuiltins)) throw error;
+    return isStuck() ? work() : keepingLastMatch(() => besideStuck(work));
   }
 }
+
+/** Returns whether work is in progress beside a replacement that cannot be undone. */
+const isStuck = (): boolean => stuck !== null;
 
 function besideStuck<T>(work: () => T): T {
   try {
@@ -113,9 +145,29 @@ function putPossible(): void {
   replacements = byObject(setAside);
 }
 
+/** Sets aside what the last work has found, if it is all that matters at run time; returns whether it is. */
+function setAsideKnown(): boolean {
+  if (lastFound === null || !differAsBefore(lastFound.differences)) return false;
+  const { differences, tables } = lastFound;
+  setAside = differences;
+  replacements = tables;
+  isComplete = false;
+  try {
+    putOriginals(differences);
+    if (runsAsLoaded()) return true;
+  } catch (error) {
+    putBack();
+    if (!(error instanceof ReplacedBuiltins)) throw error;
+    return false;
+  }
+  putBack();
+  return false;
+}
+
 function putBack(): void {
   const now = setAside;
   replacements = setAside = stuck = null;
+  isComplete = true;
   if (now) putReplaced(now);
 }
 
@@ -124,6 +176,13 @@ function definitions(): Difference[] {
   return definingMethods.map(({ key, original }) => {
     return { object, owner, key, original, replaced: ownDescriptor(object, key) };
   }).filter((each) => change(each, each.original));
+}
+
+function appendAll(list: Difference[], items: readonly Difference[]): void {
+  for (let i = 0; i < items.length; i++) {
+    const item = items[i];
+    if (item) append(list, item);
+  }
 }
 
 const { error: print } = console;
@@ -142,7 +201,20 @@ export function reportWithOwnBuiltins(report: () => void): void {
 
 /** Like `preferringOwnBuiltins`, for work that must be fast: it first checks only the builtins used at run time. */
 export function withRuntimeBuiltins<T>(work: () => T): T {
-  return runsAsLoaded() ? work() : preferringOwnBuiltins(work);
+  if (runsAsLoaded()) return work();
+  return setAside === null && stuck === null && lastFound !== null
+    ? keepingLastMatch(() => besideKnown(work))
+    : preferringOwnBuiltins(work);
+}
+
+/** Sets aside what is known: reading all builtins takes twenty times as long as a call of a small graph. */
+function besideKnown<T>(work: () => T): T {
+  if (!setAsideKnown()) return preferringOwnBuiltins(work);
+  try {
+    return work();
+  } finally {
+    putBack();
+  }
 }
 
 /**
@@ -171,7 +243,7 @@ export function asProgram<T>(run: () => T): T {
 }
 
 function withReplaced<T>(run: () => T): T {
-  const former = setAside, wasStuck = stuck !== null;
+  const former = setAside, wasStuck = stuck !== null, wasComplete = isComplete;
   untouched = false;
   if (former === null) return run();
   putBack();
@@ -180,7 +252,7 @@ function withReplaced<T>(run: () => T): T {
     result = run();
   } finally {
     if (wasStuck) putPossible();
-    else {
+    else if (wasComplete || !setAsideKnown()) {
       const now = findDifferences();
       putOriginals(now);
       setAside = now;

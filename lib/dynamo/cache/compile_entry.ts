@@ -43,7 +43,7 @@ import { Machine, type Outcome } from "../trace/machine.ts";
 import { type Interruption, Restart, SymbolicLimit } from "../trace/restart.ts";
 import { RepeatedCalls, type RepeatPlan } from "../repeats/memory.ts";
 import { OutputGraph } from "../trace/output_graph.ts";
-import { userFrames } from "../trace/positions.ts";
+import { userFrames, userPositionIn } from "../trace/positions.ts";
 import { refuseOutliving, refuseUsedHistories } from "../trace/history_starts.ts";
 import { guardMemory } from "../trace/memory.ts";
 import { guardDistinctTensors } from "../trace/distinct_tensors.ts";
@@ -149,7 +149,7 @@ function attemptEntry(unit: Unit, { self, args, interruptions, repeats, keep }: 
       const stack = machineHolder.machine?.stack() ?? [];
       return stack.length > 0 || !place ? stack : [place];
     },
-    place: () => machineHolder.machine?.place() ?? place,
+    place: () => userPositionIn(machineHolder.machine?.frames ?? []) ?? place,
     step: () => (machineHolder.machine?.steps ?? 0) - 1,
     recomputed: () => {
       for (const { recomputed, calledAt } of machineHolder.machine?.frames ?? []) {

@@ -47,7 +47,7 @@ import { newError } from "./builtins/errors.ts";
 import { writeAs } from "./proxies.ts";
 import { handlerOf, isResumable, recursionStep } from "./resumable.ts";
 import type { OutputGraph } from "./output_graph.ts";
-import { positionsOf, userFrames, userPositionIn } from "./positions.ts";
+import { positionsOf, userFrames } from "./positions.ts";
 import { StandIns } from "./stand_ins.ts";
 import { StepStart } from "./step_start.ts";
 import { stepText } from "./step_text.ts";
@@ -556,10 +556,5 @@ export class Machine implements Interpreter {
   /** User frames, innermost last. */
   stack(): readonly SourcePosition[] {
     return positionsOf(this.frames);
-  }
-
-  /** The innermost of them in the user's own files, otherwise the innermost of all. */
-  place(): SourcePosition | null {
-    return userPositionIn(this.frames);
   }
 }
