@@ -312,6 +312,46 @@ Deno.test("layers have the settings that they print", () => {
   }
 });
 
+Deno.test("norms over statistics refuse other ranks and channels", () => {
+  for (
+    const [BatchNorm, InstanceNorm, rank] of [
+      [nn.BatchNorm1d, nn.InstanceNorm1d, 3],
+      [nn.BatchNorm2d, nn.InstanceNorm2d, 4],
+      [nn.BatchNorm3d, nn.InstanceNorm3d, 5],
+    ] as const
+  ) {
+    const shape = new Array<number>(rank).fill(2);
+    for (const norm of [new BatchNorm(2), new InstanceNorm(2, { affine: true })]) {
+      assertEquals(norm.call(randn(shape)).shape, shape);
+      assertThrows(
+        () => norm.call(randn([...shape, 2])),
+        DynError,
+        `dimensions but found shape [${[...shape, 2]}]`,
+      );
+      const [, , ...size] = shape;
+      assertThrows(
+        () => norm.call(randn([2, 3, ...size])),
+        DynError,
+        "Expected 2 channels but found shape [2,3",
+      );
+    }
+    const [, ...image] = shape, [, ...size] = image;
+    assertEquals(new InstanceNorm(2, { affine: true }).call(randn(image)).shape, image);
+    assertThrows(
+      () => new InstanceNorm(2, { affine: true }).call(randn([3, ...size])),
+      DynError,
+      "Expected 2 channels but found shape [3",
+    );
+  }
+});
+
+Deno.test("similarities and distances take their eps", () => {
+  const x = tensor([[0.5, 0]]);
+  assertEquals(new nn.CosineSimilarity({ eps: 1 }).call(x, x).tolist(), [0.25]);
+  assertEquals(new nn.CosineSimilarity().call(x, x).tolist(), [1]);
+  assertEquals(new nn.PairwiseDistance(1, { eps: 0.25 }).call(x, x).tolist(), [0.5]);
+});
+
 Deno.test("a loss whose reduction or other setting is changed computes the new one", () => {
   const x = tensor([[1.5, -2], [0.25, 3]]), y = tensor([[1, -1], [1, 1]], { dtype: "float32" });
   const pairs: readonly (readonly [nn.Module, nn.Module, readonly Tensor[]])[] = [

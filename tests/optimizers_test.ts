@@ -288,6 +288,47 @@ Deno.test("a compiled step creates only the states that the program creates", ()
   assertEquals(changed(false)(x), 4);
 });
 
+Deno.test("LBFGS moves parameters of several sizes, in as many evaluations as are allowed, as PyTorch's", () => {
+  const after = (options: Partial<optim.LBFGSOptions>) => {
+    const [p, q, to] = [[1, -2, 0.5], [0.3, 2], [3, 1, -1]].map((list) =>
+      new nn.Parameter(tensor(list, { dtype: "float64" }))
+    );
+    assert(p && q && to);
+    const made = new optim.LBFGS([p, q], options);
+    let evaluations = 0;
+    made.step(() => {
+      evaluations++;
+      made.zeroGrad();
+      const inner = q.mul(p.narrow(0, 0, 2)).sum().sub(1);
+      const loss = p.sub(to.detach()).pow(4).sum().add(inner.pow(2)).add(q.pow(2).sum());
+      loss.backward();
+      return loss;
+    });
+    return [...p.tolist(), ...q.tolist(), evaluations].map(Number);
+  };
+  const search = { lr: 1, maxIter: 8, lineSearchFn: "strong_wolfe" } as const;
+  close(
+    after({ lr: 0.1, maxIter: 3 }),
+    [1.06382927271, -1.83363516633, 0.47273343953, 0.31700167356, 1.96844145453, 3],
+    "without a search",
+  );
+  close(
+    after({ ...search, maxEval: 4 }),
+    [1.90084005602, -0.24730327534, 0.03356541459, 0.5417964839, 1.6301572993, 4],
+    "4 evaluations",
+  );
+  close(
+    after({ ...search, maxEval: 6 }),
+    [2.38402020511, 0.24548647952, -0.41700334827, 0.35687247125, 1.20060018939, 6],
+    "6 evaluations",
+  );
+  close(
+    after({ ...search, maxEval: 9 }),
+    [2.74747065174, 0.69828201581, -0.7438538984, 0.29875201361, 0.04757196125, 9],
+    "9 evaluations",
+  );
+});
+
 Deno.test("LBFGS continues from its saved state, and needs a closure", () => {
   const begin = () => {
     const p = new nn.Parameter(tensor([1, -2, 3], { dtype: "float64" }));
@@ -563,6 +604,13 @@ Deno.test("settings of schedules are fields: changed ones count from the next st
   plateau.factor = 0.25;
   plateau.step(1);
   assertEquals(plateau.getLastLr(), [0.025]);
+  const small = new L.ReduceLROnPlateau(new optim.SGD(leaves(), { lr: 0.1 }), {
+    factor: 0.5,
+    patience: 0,
+    eps: 0.03,
+  });
+  const rates = [1, 1, 1].flatMap((metric) => (small.step(metric), small.getLastLr()));
+  assertEquals(rates, [0.1, 0.05, 0.05], "changes up to eps are not made");
   Reflect.set(plateau, "mode", "least");
   assertThrows(() => plateau.step(1), DynError, "mode of ReduceLROnPlateau to be one of min, max");
   const cyclic = new L.CyclicLR(new optim.SGD(leaves(), { lr: 0.1 }), 0, 1, {
@@ -693,6 +741,7 @@ Deno.test("no setting of a schedule or an optimizer is taken for another value: 
   }
   assertThrows(() => new optim.SGD(leaves(), { dampening: NaN }), DynError, "a number for dampening");
   assertThrows(() => new optim.LBFGS(leaves(), { maxIter: 1.5 }), DynError, "an integer");
+  assertThrows(() => new optim.Adadelta(leaves(), { rho: 1.5 }), DynError, "rho of Adadelta");
   assertThrows(
     () => new optim.Muon([zeros(2, 2).requiresGrad_()], { nsSteps: Infinity }),
     DynError,
