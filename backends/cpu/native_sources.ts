@@ -6,7 +6,8 @@ import { flagOf } from "./host_memory.ts";
 import type { NativeForm } from "./native_form.ts";
 import { nativeTarget } from "./native_target.ts";
 import type { Source } from "./object_cache.ts";
-import { type PrintedProgram, printProgram, TEAM_WORK } from "./print/program.ts";
+import { TEAM_WORK } from "./print/prelude.ts";
+import { type PrintedProgram, printProgram } from "./print/program.ts";
 import { toolchainStatus } from "./toolchain.ts";
 
 /** Options of generated code: the widest vectors where they pay. */
