@@ -304,7 +304,7 @@ Deno.test("LBFGS moves parameters of several sizes, in as many evaluations as ar
       loss.backward();
       return loss;
     });
-    return [...p.tolist(), ...q.tolist(), evaluations].map(Number);
+    return [...p.toTypedArray(), ...q.toTypedArray(), evaluations].map(Number);
   };
   const search = { lr: 1, maxIter: 8, lineSearchFn: "strong_wolfe" } as const;
   close(
