@@ -129,6 +129,30 @@ Deno.test("level 4 finds wrong answers in functional graphs; the program continu
   });
 });
 
+Deno.test("wrong forward graphs, and whole steps, of parameters are located, minified and fail by themselves", async () => {
+  const forward = (w: Tensor) => w.mul(2).add(1).tanh().mul(3).sum();
+  const step = (w: Tensor): Tensor => {
+    const loss = forward(w);
+    loss.backward();
+    return loss;
+  };
+  for (const [f, role] of [[forward, "forward"], [step, "inference"]] as const) {
+    await withFolder((folder) => {
+      const w = tensor([0.5, 1], { requiresGrad: true }),
+        texts = told(
+          { reproAfter: "aot", reproLevel: 4, reproDir: folder },
+          () => void compile(f, { backend: "wrong_tanh" })(w),
+        );
+      const [text = ""] = texts;
+      assertMatch(text, new RegExp(`^A compiled ${role} graph of ${f.name} gives a wrong answer`));
+      assertMatch(text, /first wrong op: tanh, at/);
+      assertMatch(text, /minified from \d+ operations to 1:/);
+      assertStringIncludes(text, "it fails in the same way by itself");
+      return Promise.resolve();
+    });
+  }
+});
+
 Deno.test("errors of the program itself are no fault of compilation", async () => {
   const f = compile((x: Tensor, i: Tensor) => x.indexSelect(0, i), { backend: "aot_eager" });
   const { texts, names } = await written("dynamo", 1, () => {

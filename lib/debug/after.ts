@@ -77,7 +77,10 @@ function watched(compiler: GraphCompiler, stage: Stage): GraphCompiler {
       compiler,
       backendName: backendInUse,
       title: currentTitle(),
-      ambientState: currentAmbientState(),
+      // The tape is outside of functional graphs, whose inputs may require gradients
+      ambientState: stage === "aot"
+        ? { ...currentAmbientState(), gradEnabled: false }
+        : currentAmbientState(),
       reference: snapshotOf(gm),
     };
     const isWritten = level === 3 && writeFirst(about, examples);
