@@ -3,7 +3,7 @@
  *
  * It prints which stages fail and pass, then the graph, pass, rewrite, fusion or op with which the failure begins, and
  * the line of the program. A run fails by its exit code or, if the program always succeeds, by a compiled graph that
- * differs from its ops run one by one. Invariant: each run is a separate process of the unchanged program; only the
+ * differs from its ops run one by one or that cannot be compiled. Invariant: each run is a separate process of the unchanged program; only the
  * environment differs.
  */
 import { join } from "node:path";
@@ -41,7 +41,7 @@ export const bisectCommand: Command = {
 
 /** Runs the program in a separate process. */
 async function runScript(script: readonly string[], plan: RunPlan, report: string): Promise<RunResult> {
-  const { isDisabled, isCompared, ...rest } = plan;
+  const { isDisabled, isCompared, isNative, isStrict, ...rest } = plan;
   const nothing: BisectReport = { count: 0, last: "", differences: [] };
   await Deno.writeTextFile(report, JSON.stringify(nothing));
   const told: BisectPlan = { ...rest, report };
@@ -53,6 +53,8 @@ async function runScript(script: readonly string[], plan: RunPlan, report: strin
       DYN_DISABLE: isDisabled ? "1" : "",
       DYN_REPRO_AFTER: "",
       DYN_SHADOW: isCompared ? "1" : "",
+      ...isNative ? { DYN_TIER: "wait" } : {},
+      ...isStrict ? { DYN_ERROR_ON_FALLBACK: "1" } : {},
       NO_COLOR: "1",
     },
     stdin: "null",

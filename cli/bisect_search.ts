@@ -11,7 +11,18 @@ export interface RunPlan extends Omit<BisectPlan, "report"> {
   readonly isDisabled?: boolean;
   /** Whether compiled graphs are compared with their ops run one by one. */
   readonly isCompared?: boolean;
+  /** Whether graphs are native code from their first calls on, rather than WebAssembly until the compiler is done. */
+  readonly isNative?: boolean;
+  /** Whether a graph that runs uncompiled through a fault of dyn is an error. */
+  readonly isStrict?: boolean;
 }
+
+/** Ways to make a fault of a program that succeeds show. */
+const WAYS: readonly (readonly [Pick<RunPlan, "isCompared" | "isNative" | "isStrict">, string])[] = [
+  [{ isCompared: true }, "The program succeeds; comparing every compiled graph with its ops one by one"],
+  [{ isCompared: true, isNative: true }, "No difference; comparing native code from the first calls on"],
+  [{ isStrict: true }, "No difference; taking graphs that run uncompiled through a fault for failures"],
+];
 
 /** The result of a run. */
 export interface RunResult {
@@ -43,8 +54,8 @@ export async function bisect(tools: SearchTools): Promise<boolean> {
 
 class Search {
   readonly #tools: SearchTools;
-  /** Whether the program succeeds, and wrong answers are searched for. */
-  #isCompared = false;
+  /** How the program runs so that its fault shows. */
+  #way: typeof WAYS[number][0] = {};
   #failure = "";
   #runs = 0;
 
@@ -55,14 +66,15 @@ class Search {
   async run(): Promise<boolean> {
     const first = await this.#try({});
     this.#failure = first.failure;
-    if (first.failure === "") {
-      this.#say("The program succeeds; comparing every compiled graph with its ops one by one");
-      this.#isCompared = true;
+    for (const [way, title] of WAYS) {
+      if (this.#failure !== "") break;
+      this.#say(title);
+      this.#way = way;
       this.#failure = (await this.#try({})).failure;
-      if (this.#failure === "") {
-        this.#say("Nothing fails: the exit code is 0, and no compiled graph gives a wrong answer");
-        return false;
-      }
+    }
+    if (this.#failure === "") {
+      this.#say("Nothing fails: the exit code is 0, and no compiled graph gives a wrong answer");
+      return false;
     }
     this.#say(`Fails: ${this.#failure}`);
     const stage = await this.#stage();
@@ -80,7 +92,7 @@ class Search {
   /** The first stage that fails; null if the program fails uncompiled. */
   async #stage(): Promise<Stage | null> {
     // Captured graphs are compared with themselves, run op by op, which is what "eager" does.
-    if (!this.#isCompared) {
+    if (!this.#way.isCompared) {
       if (await this.#fails("uncompiled", { isDisabled: true })) {
         this.#say("The program fails uncompiled, too: compilation is not the cause");
         return null;
@@ -137,12 +149,12 @@ class Search {
 
   async #try(plan: RunPlan): Promise<RunResult> {
     this.#runs++;
-    return await this.#tools.run(this.#isCompared ? { ...plan, isCompared: true } : plan);
+    return await this.#tools.run({ ...plan, ...this.#way });
   }
 
   /** Returns whether a failure is the one searched for. Wrong answers may show in different places. */
   #isSame(failure: string): boolean {
-    return failure !== "" && (this.#isCompared || outline(failure) === outline(this.#failure));
+    return failure !== "" && (this.#way.isCompared || outline(failure) === outline(this.#failure));
   }
 
   #say(line: string): void {

@@ -19,13 +19,13 @@ interface Program {
   readonly counts: Partial<Record<BisectPart, number>>;
   /** Returns whether it fails, from the first stage on, given the allowed number of applications of each part. */
   readonly fails: (stage: string, allowed: (part: BisectPart) => number) => boolean;
-  /** Whether it ends well all the same. */
-  readonly isSilent?: boolean;
+  /** The way to run it that shows that; by default its exit code does. */
+  readonly shows?: "isCompared" | "isNative" | "isStrict";
 }
 
 /** Returns the verdict of a search on a program. */
 async function verdict(
-  { counts, fails, isSilent }: Program,
+  { counts, fails, shows }: Program,
 ): Promise<{ lines: string[]; runs: number; found: boolean }> {
   const lines: string[] = [];
   let runs = 0;
@@ -35,9 +35,8 @@ async function verdict(
     const allowed = (part: BisectPart): number =>
       plan.off?.includes(part) ? 0 : plan.part === part ? plan.max ?? Infinity : Infinity;
     const isWrong = fails(stage, allowed);
-    const shows = isSilent ? plan.isCompared : true;
     return Promise.resolve({
-      failure: isWrong && shows ? `error: Off by 0.${runs}` : "",
+      failure: isWrong && (!shows || plan[shows]) ? `error: Off by 0.${runs}` : "",
       report: {
         count: plan.part ? counts[plan.part] ?? 0 : 0,
         last: plan.part && plan.max ? `${plan.part} ${plan.max}` : "",
@@ -74,10 +73,20 @@ Deno.test("if no pass is to blame, the op is found", async () => {
   const { lines } = await verdict({
     counts: { ops: 51, graphs: 1, fusion: 3 },
     fails: (stage, allowed) => compiledStages(stage) && allowed("ops") >= 17 && allowed("graphs") >= 1,
-    isSilent: true,
+    shows: "isCompared",
   });
   assertEquals(lines[0], "The program succeeds; comparing every compiled graph with its ops one by one");
   assertMatch(lines.at(-2) ?? "", /^→ ops .*, number 17 of 51: ops 17$/);
+  // Of native code alone, which the first calls do not run, and of compilations that fail and are reported only
+  for (const shows of ["isNative", "isStrict"] as const) {
+    const late = await verdict({
+      counts: { ops: 5, graphs: 2 },
+      fails: (stage, allowed) => compiledStages(stage) && allowed("ops") >= 3 && allowed("graphs") >= 2,
+      shows,
+    });
+    assertMatch(late.lines[shows === "isNative" ? 1 : 2] ?? "", /^No difference; /);
+    assertMatch(late.lines.at(-2) ?? "", /^→ ops .*, number 3 of 5: ops 3$/);
+  }
 });
 
 Deno.test("capture is separated from later phases, and the program from dyn", async () => {
@@ -98,7 +107,7 @@ Deno.test("capture is separated from later phases, and the program from dyn", as
     "The program fails uncompiled, too: compilation is not the cause",
   ]);
   const none = await verdict({ counts: {}, fails: () => false });
-  assertEquals([none.found, none.runs], [false, 2]);
+  assertEquals([none.found, none.runs], [false, 4]);
 });
 
 Deno.test("switches count, stop at their limit, and report where they stopped", async () => {

@@ -103,6 +103,24 @@ Deno.test("a wrong op is found, named with its line, and the uncompiled values s
   });
 });
 
+Deno.test("a fault of native code alone is found when that takes over, and shows by itself", async () => {
+  await withFolder(async (folder) => {
+    const f = (x: Tensor): Tensor => x.mul(3).tanh().add(1);
+    const compiled = compile(f, { backend: "wrong_native" });
+    const x = randn([4, 3]);
+    const texts = config.patch({ inductor: { tier: "background" } }, () =>
+      reported(() => {
+        for (let i = 0; i < 6; i++) assertEquals(compiled(x).tolist(), f(x).tolist());
+      }, folder));
+    const [text = ""] = texts;
+    assertEquals(texts.length, 1);
+    assertMatch(text, /\n {2}first wrong op: tanh, at f/);
+    assertStringIncludes(text, "(tried: it fails in the same way by itself)");
+    const [, path = ""] = text.match(/repro: (.*)/) ?? [];
+    assertStringIncludes(await Deno.readTextFile(path), 'settings: { tier: "wait" }');
+  });
+});
+
 Deno.test("a wrong gradient is found in the forward call, and the right one arrives", () => {
   const w = randn([3, 3]).requiresGrad_();
   const f = (x: Tensor): Tensor[] => {

@@ -95,14 +95,29 @@ export class CheckedGraph {
     }
   }
 
+  /**
+   * The settings under which the graph is wrong if it is compiled now. A first call runs as WebAssembly, and later ones
+   * perhaps as native code, which then has the fault alone.
+   */
+  #failingState(compile: GraphCompiler, args: readonly unknown[]): AmbientState {
+    const { ambientState: { settings, ...state }, reference } = this.#parts;
+    const generator = defaultGenerator.state, usual = { ...state, generator, settings };
+    if (this.#calls === 1 || config.inductor.tier !== "background") return usual;
+    const native = { ...usual, settings: { ...settings, tier: "wait" as const } };
+    const isWrong = (tried: AmbientState): boolean =>
+      withAmbientState(tried, () => check({ compiled: compile(reference, args), gm: reference }, args)) !==
+        null;
+    return !isWrong(usual) && isWrong(native) ? native : usual;
+  }
+
   #report(finding: Finding, args: readonly unknown[]): void {
     this.#isWrong = true;
     const { tool, stage, title, compile, reference, backendName, minified } = this.#parts;
     counters.add(tool, "differences");
     bisection.noteDifference(`${title}: ${finding.text}`);
     if (bisection.active) return;
-    const ambientState = { ...this.#parts.ambientState, generator: defaultGenerator.state };
     const compiler: GraphCompiler = (gm, given) => compile(snapshotOf(gm), given);
+    const ambientState = this.#failingState(compiler, args);
     const culprit = withAmbientState(
       ambientState,
       () => locate({ gm: reference, finding, compile: compiler }, args),

@@ -2,7 +2,7 @@
  * Intentionally wrong backends, for tests of the tools that find wrong answers: one op is replaced by another.
  * Invariant: everything else works as in "aot_eager", so that only the tools decide whether the fault is found.
  */
-import { compiler, type fx } from "../../mod.ts";
+import { compiler, config, type fx } from "../../mod.ts";
 import { aotAutograd } from "../../lib/aot/backend.ts";
 import { copyGraph } from "../../lib/graph/copy.ts";
 import { GraphModule } from "../../lib/graph/graph_module.ts";
@@ -25,6 +25,16 @@ function confusing(
 }
 
 const module = import.meta.url;
+
+/** Native code is wrong, which takes over after some runs, of which a checked call makes two. */
+const wrongNative: fx.GraphBackend = (gm, examples) => {
+  const right = confusing({}, []), wrong = confusing({ tanh: "sigmoid" }, ["inference", "forward"]);
+  const first = right(gm, examples), native = wrong(gm, examples);
+  let calls = 0;
+  const isNative = config.inductor.tier === "wait";
+  return (...args) => (isNative || calls++ > 5 ? native : first)?.(...args);
+};
+compiler.registerBackend("wrong_native", wrongNative, { debug: true, module });
 
 /** tanh is computed as sigmoid. */
 compiler.registerBackend("wrong_tanh", confusing({ tanh: "sigmoid" }, ["inference", "forward"]), {
