@@ -17,7 +17,7 @@ import { DamagedForm } from "../../lib/sym/stored/forms.ts";
 import type { Symbols } from "../../lib/sym/stored/symbols.ts";
 import { compileToWasm } from "../wasm/program.ts";
 import { type ClassCode, readCode } from "./class_code.ts";
-import { stoppedBy, ToolchainError } from "./compiler_faults.ts";
+import { type FaultKind, stoppedBy, ToolchainError } from "./compiler_faults.ts";
 import { compileNative, restoreBuilt, restoreNative } from "./native_program.ts";
 import { EAGER_OP, GRAPH, TieredProgram, type TieredSource } from "./tiered_program.ts";
 import {
@@ -99,8 +99,9 @@ function compileWithout(status: AbsentCompiler, program: Program): CompiledProgr
 /** Reports why graphs run without native code. */
 function sayAbsent(status: AbsentCompiler): void {
   if (status.kind === "missing") return notice(status);
-  reportFallback(status.fault, `graphs run ${INSTEAD}. ${status.reason}`, { silent: status === saidStatus });
-  saidStatus = status;
+  // Each graph asks again, and each reason names other files
+  reportFallback(status.fault, `graphs run ${INSTEAD}. ${status.reason}`, { silent: status.fault === saidFault });
+  saidFault = status.fault;
 }
 
 /** Returns what native programs depend on besides their text: the compiler and the processor, if they are used. */
@@ -178,8 +179,8 @@ export function compileEagerForHost(program: Program): CompiledProgram {
 
 const INSTEAD = "as WebAssembly SIMD, since the C++ compiler failed";
 
-/** The state of the compiler reported last. */
-let saidStatus: ToolchainStatus | undefined;
+/** The kind of failure reported last of a compiler that cannot be used. */
+let saidFault: FaultKind | undefined;
 /** Whether it has been reported that the compiler is not run any more. */
 let saidStopped = false;
 

@@ -116,7 +116,11 @@ const toStderr: LogSink = (artifact, text) => {
   const lines = text.trimEnd().split("\n").map((line) => prefix + line).join("\n");
   if (isKernel()) return toConsole(lines);
   const bytes = encoder.encode(`${lines}\n`);
-  for (let written = 0; written < bytes.length;) written += Deno.stderr.writeSync(bytes.subarray(written));
+  try {
+    for (let written = 0; written < bytes.length;) written += Deno.stderr.writeSync(bytes.subarray(written));
+  } catch {
+    // Nobody reads any more, or the disk is full: a program computes the same without its logs, as console.error has it
+  }
 };
 
 let levels: ReadonlyMap<Artifact, LogLevel> | undefined;
