@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   repl: async () => (await import("./cli/repl.ts")).replCommand,
   watch: async () => (await import("./cli/watch_runs.ts")).watchCommand,
   explain: async () => (await import("./cli/explain.ts")).explainCommand,
+  numerics: async () => (await import("./cli/numerics.ts")).numericsCommand,
   report: async () => (await import("./cli/report.ts")).reportCommand,
   bisect: async () => (await import("./cli/bisect.ts")).bisectCommand,
   minify: async () => (await import("./cli/minify.ts")).minifyCommand,
@@ -136,6 +137,10 @@ function restoreEnvironment(): void {
   if (denoDir !== "") Deno.env.set("DENO_DIR", denoDir);
 }
 
+/** Returns whether the operating system has refused something, such as a file that a command was to write. */
+const isOfSystem = (thrown: unknown): thrown is Error =>
+  thrown instanceof Error && /\(os error \d+\)/.test(thrown.message);
+
 /** Runs the command line and sets the exit code. */
 export async function main(args: readonly string[]): Promise<void> {
   restoreEnvironment();
@@ -150,9 +155,8 @@ export async function main(args: readonly string[]): Promise<void> {
       console.error(`error: ${thrown.message}\nSee dyn --help`);
       Deno.exit(2);
     }
-    console.error(
-      thrown instanceof DynError ? `error: ${thrown.message}` : errorText(thrown, { verbose: true }),
-    );
+    const isPlain = thrown instanceof DynError || isOfSystem(thrown);
+    console.error(isPlain ? `error: ${thrown.message}` : errorText(thrown, { verbose: true }));
     Deno.exit(1);
   }
 }

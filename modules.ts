@@ -1204,6 +1204,8 @@ import "./lib/debug/numerics/distance.ts";
 import "./lib/debug/numerics/leaves.ts";
 import "./lib/debug/numerics/roundings.ts";
 import "./lib/debug/numerics/measure.ts";
+import "./lib/debug/numerics/measured_backend.ts";
+import "./lib/debug/numerics/text.ts";
 import "./lib/debug/numerics/numerics.ts";
 import "./lib/base/protobuf.ts";
 import "./lib/debug/summary/hparams.ts";

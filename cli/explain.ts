@@ -3,13 +3,14 @@
  *
  * Invariant: the script runs as it would under `run`.
  */
-import { type Artifact, type LogDetails, logs } from "../lib/base/logs.ts";
+import type { Artifact, LogDetails } from "../lib/base/logs.ts";
 import { counted } from "../lib/base/report_text.ts";
 import { type Command, UsageError } from "./command.ts";
+import { atEnd, captureToEnd } from "./end_of_program.ts";
 import { reportRejections } from "./errors.ts";
-import { failAndExit, runScript } from "./run.ts";
+import { runScript } from "./run.ts";
 import { isUrl, scriptUrl } from "./script_source.ts";
-import { checkChoices } from "./toolkit.ts";
+import { checkChoices, toolkit } from "./toolkit.ts";
 
 /** Logged texts, by subject. */
 interface Seen {
@@ -67,19 +68,15 @@ export const explainCommand: Command = {
     if (path === undefined) throw new UsageError("Expected a script but found nothing");
     if (path !== "-" && !isUrl(path)) scriptUrl(path);
     await checkChoices();
-    reportRejections(failAndExit);
+    await toolkit();
     const seen: Seen = { graphs: [], breaks: [], uncompiled: [], recompiles: [], limits: [] };
     const sink = (artifact: Artifact, text: string, details: LogDetails) => {
       const kind = kindOf(artifact, details);
       if (kind) seen[kind].push(text);
     };
-    try {
-      await logs.capture("graph_code,graph_breaks,recompiles", sink, () => runScript(path, args));
-    } catch (thrown) {
-      console.error(report(seen));
-      failAndExit(thrown);
-    }
-    console.log(report(seen));
+    const fail = atEnd(() => report(seen));
+    reportRejections(fail);
+    await captureToEnd("graph_code,graph_breaks,recompiles", sink, () => runScript(path, args)).catch(fail);
     return undefined;
   },
 };

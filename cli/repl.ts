@@ -89,7 +89,7 @@ class Session {
     this.reject(
       thrown instanceof Interrupted
         ? `Interrupted: ${thrown.message}`
-        : this.#asTyped(failureLines(thrown).join("\n")),
+        : this.#asTyped(`${thrown instanceof Error ? "" : "Uncaught "}${failureLines(thrown).join("\n")}`),
     );
   }
 

@@ -93,6 +93,8 @@ export const runCommand: Command = {
     if (path === undefined) throw new UsageError("Expected a script but found nothing");
     if (path !== "-" && !isUrl(path)) scriptUrl(path, "a command or a script");
     await checkChoices();
+    // What is wrong with the settings is no failure of the script
+    await toolkit();
     reportRejections(failAndExit);
     try {
       await runScript(path, args);

@@ -49,7 +49,32 @@ export function scriptUrl(path: string, expected = "a script"): string {
     throw new UsageError(`Expected ${expected} but found ${path}, and there is no such file`);
   }
   if (!info.isFile) throw new UsageError(`Expected a script but found ${path}, which is not a file`);
+  const other = otherKind(full);
+  if (other !== null) throw new UsageError(`Expected a script but found ${path}, which is ${other}`);
   return pathToFileURL(full).href;
+}
+
+/** Files that are easily given for a script, by the ends of their names. */
+const OTHERS: readonly (readonly [RegExp, string])[] = [
+  [/\.py$/, "a program in Python"],
+  [/\.ipynb$/, "a notebook: deno jupyter runs those"],
+  [/\.jsonc?$/, "data"],
+  [/\.(pt|pth|pt2|bin|ckpt|safetensors)$/, "a file of weights: a script reads them by load(path)"],
+  [
+    /\.dynx$/,
+    "an exported program: a script reads it by compiler.loadExportedProgram(path), dyn package packs it",
+  ],
+  [/\.dyn$/, "a package: a script reads it by loadPackage(path)"],
+  [/\.onnx$/, "a model of ONNX, which dyn writes but does not read"],
+];
+
+/** Returns what a file is instead of a script; null if it may be one. */
+function otherKind(path: string): string | null {
+  const known = OTHERS.find(([end]) => end.test(path))?.[1];
+  if (known !== undefined) return known;
+  using file = Deno.openSync(path);
+  const beginning = new Uint8Array(512), count = file.readSync(beginning) ?? 0;
+  return beginning.subarray(0, count).includes(0) ? "no text" : null;
 }
 
 async function fromStandardInput(): Promise<ScriptSource> {

@@ -9,8 +9,9 @@ import { logs } from "../lib/base/logs.ts";
 import { choiceIn, type MeasuredChoice } from "../lib/base/measured_choices.ts";
 import { alignedRows, counted } from "../lib/base/report_text.ts";
 import type { Command } from "./command.ts";
+import { atEnd, captureToEnd } from "./end_of_program.ts";
 import { reportRejections } from "./errors.ts";
-import { failAndExit, runScript } from "./run.ts";
+import { runScript } from "./run.ts";
 import { isUrl, scriptUrl } from "./script_source.ts";
 import { checkChoices, type Toolkit, toolkit } from "./toolkit.ts";
 
@@ -126,9 +127,9 @@ export const tuneCommand: Command = {
       console.log(choiceTable(choices));
       return 0;
     }
-    reportRejections(failAndExit);
-    await logs.capture("perf_hints", sink, () => runScript(path, args)).catch(failAndExit);
-    console.log(choiceTable(choices));
+    const fail = atEnd(() => choiceTable(choices));
+    reportRejections(fail);
+    await captureToEnd("perf_hints", sink, () => runScript(path, args)).catch(fail);
     return undefined;
   },
 };

@@ -4,6 +4,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
 import settings from "../deno.json" with { type: "json" };
 import { limitsOf, prune } from "../cli/cache_prune.ts";
 import { completions } from "../cli/repl_completions.ts";
@@ -152,9 +153,15 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
       /^error: Expected --tier to be one of .* but found webgpu/,
     ],
     [["fuzz", "--path", "1"], /^error: Expected --seed and one --tier with --path\n/],
+    [
+      ["a.pt"],
+      /^error: Expected a script but found a\.pt, which is a file of weights: a script reads them by load/,
+    ],
+    [["explain", "a.py"], /^error: Expected a script but found a\.py, which is a program in Python\n/],
+    [["run", "bytes"], /^error: Expected a script but found bytes, which is no text\n/],
   ];
   for (const [args, message] of sampleBySeed(wrong, 3)) {
-    const { code, stderr } = await inFolder({ "a.ts": "" }, args);
+    const { code, stderr } = await inFolder({ "a.ts": "", "a.pt": "", "a.py": "", bytes: "\0" }, args);
     assertMatch(stderr, message);
     assertEquals(code, 2, args.join(" "));
   }
@@ -352,6 +359,53 @@ console.log(f(tensor([1])).tolist());
   assertMatch(stdout, /^break\n\[ 4 \]\nDynamo produced 2 graphs, with 1 graph break and 0 recompilations\n/);
   assertMatch(stdout, /Break reason 1:\n(.*\n)*.*model\.ts:4/);
   assertEquals(code, 0);
+});
+
+testInTurn("reports at the end", {
+  name: "explain reports when the program ends, however it ends",
+  fn: async () => {
+    const script = `import { compile, tensor, type Tensor } from "jsr:@x/dyn";
+const f = compile((x: Tensor) => x.add(1));
+const [way] = Deno.args;
+if (way === "fail") {
+  f(tensor([1]));
+  throw new Error("Early");
+}
+setTimeout(() => {
+  f(tensor([1]));
+  if (way === "exit") Deno.exit(3);
+  if (way === "throw") throw new Error("Late");
+  if (way === "signal") Deno.kill(Deno.pid, "SIGINT"), setInterval(() => {}, 1000);
+});
+`;
+    for (const [way, expected] of Object.entries({ done: 0, exit: 3, fail: 1, throw: 1, signal: 130 })) {
+      const { code, stdout, stderr } = await inFolder({ "a.ts": script }, ["explain", "a.ts", way]);
+      const isError = way === "fail" || way === "throw";
+      assertStringIncludes(isError ? stderr : stdout, "Dynamo produced 1 graph, with 0 graph breaks");
+      assertEquals([code, /error: Uncaught.* Error: (Late|Early)\n/.test(stripVTControlCharacters(stderr))], [
+        expected,
+        isError,
+      ], way);
+    }
+  },
+}, {
+  name: "numerics reports the graphs whose numbers are not the plain ones",
+  fn: async () => {
+    const script = `import { compile, randn, type Tensor } from "jsr:@x/dyn";
+const f = compile((x: Tensor) => x.mul(2)), rounding = (x: Tensor) => x.add(1).exp().sub(1);
+f(randn(4));
+compile(rounding)(randn(8, 16).to("bfloat16"));
+Deno.exit(0);
+`;
+    const { code, stdout } = await inFolder({ "a.ts": script }, ["numerics", "a.ts"]);
+    assertMatch(
+      stdout,
+      /^2 graphs, 1 of them with the plain bits; ulps are units in the last place\nGraph 2 of rounding\n/,
+    );
+    assertStringIncludes(stdout, "with options { emulatePrecisionCasts: true }: the plain bits");
+    assertMatch(stdout, /by exp, at rounding \(.*a\.ts:2\)/);
+    assertEquals(code, 0);
+  },
 });
 
 /** Runs these lines in the REPL. */

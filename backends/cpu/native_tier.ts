@@ -100,7 +100,9 @@ function compileWithout(status: AbsentCompiler, program: Program): CompiledProgr
 function sayAbsent(status: AbsentCompiler): void {
   if (status.kind === "missing") return notice(status);
   // Each graph asks again, and each reason names other files
-  reportFallback(status.fault, `graphs run ${INSTEAD}. ${status.reason}`, { silent: status.fault === saidFault });
+  reportFallback(status.fault, `graphs run ${INSTEAD}. ${status.reason}`, {
+    silent: status.fault === saidFault,
+  });
   saidFault = status.fault;
 }
 

@@ -24,6 +24,7 @@ export function writeAtomically(path: string, bytes: Uint8Array): void {
     } catch {
       // Nothing was written
     }
+    if (error instanceof Error) error.message = error.message.replaceAll(draft, path);
     throw error;
   }
 }

@@ -348,7 +348,7 @@ const CONSTRUCTORS = /\bat new \w+ \(\S*\/lib\/base\/errors\.ts/;
  * `config.verbose` unless it is given) or when no frame is the user's; causes are shown after it in the same way.
  */
 export function errorText(thrown: unknown, options: { verbose?: boolean } = {}): string {
-  if (!(thrown instanceof Error)) return `Uncaught ${Deno.inspect(thrown)}`;
+  if (!(thrown instanceof Error)) return Deno.inspect(thrown);
   const isFrame = (line: string): boolean => /^\s+at /.test(line);
   const stack = thrown.stack ?? "";
   const found = stack.indexOf(thrown.message);

@@ -15,6 +15,7 @@ const THIRDS = [
     "texts between processes",
     "prepared entries",
     "training on the default device",
+    "reports at the end",
   ],
   [
     "graphs between processes",

@@ -1,0 +1,44 @@
+/**
+ * Reports about a script, printed when its program ends: after its last task, by Deno.exit, an error or Ctrl-C.
+ *
+ * Invariant: a report is printed once, and the program ends as it would without it.
+ */
+import { logs, type LogSink } from "../lib/base/logs.ts";
+import { failAndExit } from "./run.ts";
+
+/**
+ * Prints a report when the program ends. Returns a function that ends it because of what was thrown: that is shown last,
+ * and the report goes to stderr.
+ */
+export function atEnd(report: () => string): (thrown: unknown) => never {
+  let isDone = false;
+  const tell = (print: (text: string) => void): void => {
+    if (isDone) return;
+    isDone = true;
+    print(report());
+  };
+  globalThis.addEventListener("unload", () => tell(console.log));
+  // An error in a task of its own ends the process without unloading
+  globalThis.addEventListener("error", () => tell(console.error));
+  const interrupted = (): void => {
+    Deno.removeSignalListener("SIGINT", interrupted);
+    tell(console.log);
+    Deno.kill(Deno.pid, "SIGINT");
+  };
+  Deno.addSignalListener("SIGINT", interrupted);
+  return (thrown) => {
+    tell(console.error);
+    return failAndExit(thrown);
+  };
+}
+
+/** Runs a script; its logs go to `sink` until its program ends. Rejects with what the script throws. */
+export async function captureToEnd(spec: string, sink: LogSink, script: () => Promise<void>): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  void logs.capture(spec, sink, async () => {
+    await script().then(resolve, reject);
+    // Tasks that the script has started log, too
+    await new Promise(() => {});
+  });
+  await promise;
+}

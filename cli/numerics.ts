@@ -1,0 +1,39 @@
+/**
+ * `numerics`: runs a script and reports how far the numbers of its compiled graphs are from those of their ops one by
+ * one and from double precision, which settings bring them closer, and which ops round most.
+ *
+ * Invariant: the script computes what it computes under `run`; each graph is measured in its first call.
+ */
+import type { GraphNumerics } from "../lib/debug/numerics/measure.ts";
+import { type Command, UsageError } from "./command.ts";
+import { atEnd } from "./end_of_program.ts";
+import { reportRejections } from "./errors.ts";
+import { runScript } from "./run.ts";
+import { isUrl, scriptUrl } from "./script_source.ts";
+import { checkChoices, toolkit } from "./toolkit.ts";
+
+/** `dyn numerics`. */
+export const numericsCommand: Command = {
+  name: "numerics",
+  usage: "numerics <script> [arguments]",
+  summary: "Run a script and show how far compiled numbers are from plain ones, and why",
+  help:
+    "Each compiled graph is measured in its first call, which also runs it plainly and in float64; gradients are those\n" +
+    "for random tangents. Graphs that give the plain bits are counted only. See docs/debugging.md.",
+  takesFlags: true,
+  run: async ([path, ...args]) => {
+    if (path === undefined) throw new UsageError("Expected a script but found nothing");
+    if (path !== "-" && !isUrl(path)) scriptUrl(path);
+    await checkChoices();
+    await toolkit();
+    const { interpose } = await import("../lib/graph/interpose.ts");
+    const { measuring } = await import("../lib/debug/numerics/measured_backend.ts");
+    const { programText } = await import("../lib/debug/numerics/text.ts");
+    const graphs: GraphNumerics[] = [];
+    interpose({ captured: (backend) => measuring(backend, (found) => void graphs.push(found)) });
+    const fail = atEnd(() => programText(graphs));
+    reportRejections(fail);
+    await runScript(path, args).catch(fail);
+    return undefined;
+  },
+};
