@@ -2,13 +2,14 @@
  * Programs in which sizes and numbers change between calls, as people write them: ten calls with ten values compile as
  * many versions as stated, and give what plain calls give, their gradients too.
  */
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { compile, compiler, config, isTensor, manualSeed, noGrad, type Tensor } from "../mod.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { compile, compiler, config, isTensor, manualSeed, nn, noGrad, ones, type Tensor } from "../mod.ts";
 import "./support/eager_tier.ts";
 import { assertClose } from "./support/close.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { shown } from "./support/shown.ts";
-import { SIZE_IDIOMS, type SizeIdiom } from "./support/size_idioms.ts";
+import { stderrOf } from "./support/stderr.ts";
+import { sequences, SIZE_IDIOMS, type SizeIdiom } from "./support/size_idioms.ts";
 
 type Run = SizeIdiom["run"];
 
@@ -73,5 +74,44 @@ Deno.test("exported programs of idioms serve all sizes of their input", () => {
       manualSeed(3);
       assertClose(shown(program.call(x)), expected, `${name} ${n}`);
     }
+  }
+});
+
+/** What a warning says of a program with ten sizes that it needs as constants. */
+function toldOf(run: Run, input: SizeIdiom["input"]): string {
+  return stderrOf(() => {
+    const f = compile(run, { backend: "eager" });
+    for (let n = 4; n < 14; n++) f(input(n), n / 3);
+  });
+}
+
+Deno.test("where each size has a version, the warning names the size, the line that needs it, and what to do", () => {
+  const KERNEL = ones([4, 4, 3]);
+  const parts: Readonly<Record<string, readonly [Run, RegExp]>> = {
+    "a size": [
+      (x) => x.sin().histc(x.shape[2], -1, 1),
+      /\n\S+ {3}L\["x"\]\.shape\[2\]: 12, 11, 10, 9, …, now 13 \(differs from 8 versions\)\n.*histc\(x\.shape\[2\]/,
+    ],
+    "a size of which strides are made": [
+      (x) =>
+        nn.functional.conv1d(x, KERNEL, null, 1, 0, Math.floor((x.shape[2] ?? 0) / 2) - 1).histc(x.shape[2]),
+      /\n\S+ {3}L\["x"\]\.shape\[2\]: .*, now 13 \(differs from 8 versions\)\n.*x\.shape\[2\]/,
+    ],
+    "a share": [
+      (x) => x.histc(4, -1, 1 + 1 / (x.shape[2] ?? 0)),
+      /\n\S+ {3}\(1 \+ \(1 \/ L\["x"\]\.shape\[2\]\)\): .*, now L\["x"\]\.shape\[2\] = 13 \(differs from 8 versions\)\n.*histc\(4/,
+    ],
+    "a factor": [
+      (x, n) => nn.functional.interpolate(x, { scaleFactor: n }),
+      /\n\S+ {3}L\["n"\]: .*, now 4\.33\d* \(differs from 8 versions\)\n.*scaleFactor: n/,
+    ],
+  };
+  for (const [name, [run, expected]] of Object.entries(parts)) {
+    const told = toldOf(run, name === "a factor" ? () => sequences(6) : sequences);
+    assertMatch(told, expected, name);
+    assertMatch(
+      told,
+      /To end this: move code that needs one value of \S.* out of the compiled function \(.*size_idioms_test\.ts:\d+\)/,
+    );
   }
 });

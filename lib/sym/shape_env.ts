@@ -62,6 +62,9 @@ interface SizeOptions {
   readonly duck?: boolean;
 }
 
+/** What happens to a symbol: it is created, limited, or set equal to a number or to other sizes. */
+export type Noted = "created" | "constrained" | "settled";
+
 /** The symbols, facts and guards of one trace. */
 export class ShapeEnv implements Decider, UnbackedDecider {
   readonly #symbols = new Map<Sym, SymbolInfo>();
@@ -83,10 +86,10 @@ export class ShapeEnv implements Decider, UnbackedDecider {
   mayAssume = true;
 
   /**
-   * `noted` is called with symbols that are created or constrained, and returns the current place in the program, for
-   * logs.
+   * `noted` is called with symbols that are created, constrained or settled, and returns the current place in the
+   * program, for logs.
    */
-  constructor(private readonly noted: (symbols: Iterable<Sym>) => string = () => "") {}
+  constructor(private readonly noted: (symbols: Iterable<Sym>, how: Noted) => string = () => "") {}
 
   /**
    * The symbol of a size with this value in the traced call. 0 and 1 stay constants: broadcasting and strides
@@ -109,7 +112,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     this.#symbols.set(made, { source, hint, printed });
     this.#ranges.set(made, { lower: range[0], upper: range[1] });
     if (duck) this.#byHint.set(hint, made);
-    const where = this.noted([made]);
+    const where = this.noted([made], "created");
     logs.emit(
       "dynamic",
       () => `create_symbol ${name} = ${hint} for ${sourceText(source)} ${rangeText(range)}${where}`,
@@ -256,6 +259,13 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return [...this.#symbols.keys()];
   }
 
+  /** Returns the symbols that decide on the value of a source. */
+  symbolsOf(source: SizeSource): ReadonlySet<Sym> {
+    const own = this.symbols.filter((symbol) => this.sourceOf(symbol) === source);
+    const copied = this.#equalSources.find((each) => each.source === source);
+    return new Set(own.length > 0 || !copied ? own : freeSymbols(copied.equals));
+  }
+
   /** Returns the source of a symbol's value. */
   sourceOf(s: Sym): SizeSource {
     return this.#infoOf(s).source;
@@ -314,12 +324,18 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     const guards: SizeGuard[] = [];
     const same = (source: SizeSource, equals: Dim) =>
       guards.push({ kind: "source", source, equals, text: `${sourceText(source)} == ${this.#text(equals)}` });
-    for (const { source, equals } of this.#equalSources) same(source, this.simplify(equals));
+    const copies = this.#equalSources.map(({ source, equals }) => ({
+      source,
+      equals: this.simplify(equals),
+    }));
+    for (const { source, equals } of copies) if (typeof equals !== "number") same(source, equals);
     for (const [s, value] of this.#replaced) {
       const info = this.#symbols.get(s);
       if (info) same(info.source, value);
       else guards.push(this.#relation("eq", sub(s, value)));
     }
+    // After the sizes that the program needs: a stride of 12 says less than the size that makes it so
+    for (const { source, equals } of copies) if (typeof equals === "number") same(source, equals);
     const rest: SizeGuard[] = [];
     for (const [form, stored] of this.#ranges) {
       const now = this.simplify(form);
@@ -394,9 +410,9 @@ export class ShapeEnv implements Decider, UnbackedDecider {
     return { kind: "relation", relation, left, right, text };
   }
 
-  #adding(of: Sym, what: () => string): void {
+  #adding(of: Sym, what: () => string, how: Noted = "constrained"): void {
     invariant(!this.#frozen, `Expected no more guards on sizes but found ${this.#frozen ? what() : ""}`);
-    const where = this.noted(freeSymbols(of));
+    const where = this.noted(freeSymbols(of), how);
     logs.emit("dynamic", () => `eval ${what()} [guard added]${where}`);
   }
 
@@ -406,7 +422,7 @@ export class ShapeEnv implements Decider, UnbackedDecider {
       return;
     }
     if (this.#zero.has(e)) return;
-    this.#adding(e, () => `${e} == 0`);
+    this.#adding(e, () => `${e} == 0`, "settled");
     const solved = this.#solve(e);
     if (!solved) {
       this.#zero.add(e);

@@ -6,7 +6,8 @@ import type { SourcePosition } from "../../graph/node.ts";
 import type { SizeSource } from "../../sym/size_guards.ts";
 import { sourceText } from "../source.ts";
 import { elsewhereText, foundText, tensorText, valueText } from "./found_values.ts";
-import { type Fact, factText, type Guard, type TensorExpectation } from "./guard.ts";
+import { hostText } from "../variables/host_number.ts";
+import { type Fact, factText, type Guard, hostLeafText, type TensorExpectation } from "./guard.ts";
 import { type GuardReader, type RefusedCall, sizePlace, sizesIn, tensorAt } from "./guard_reader.ts";
 
 /** The reason why one entry did not serve a call. */
@@ -38,6 +39,16 @@ export function mismatchOf({ fact, user }: Guard, call: RefusedCall, reader: Gua
       subject: place,
       expected: `${needed.value}`,
       found: valueText(value),
+      change: "needed",
+      user,
+      guard,
+    };
+  }
+  if (fact.kind === "expression" && typeof fact.expected === "number") {
+    return {
+      subject: hostText(fact.expression, hostLeafText),
+      expected: `${fact.expected}`,
+      found: elsewhereText(fact, call, reader),
       change: "needed",
       user,
       guard,

@@ -9,7 +9,7 @@ import { Graph, type Node, type SourcePosition } from "../../graph/node.ts";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { isUnbacked } from "../../sym/decide.ts";
 import { Integers } from "../../sym/integers.ts";
-import { ShapeEnv } from "../../sym/shape_env.ts";
+import { type Noted, ShapeEnv } from "../../sym/shape_env.ts";
 import type { SizeGuard, SizeSource } from "../../sym/size_guards.ts";
 import { sizeBindings, symbolsOf } from "../../graph/sizes.ts";
 import {
@@ -48,6 +48,9 @@ import { TraceHistory } from "./history.ts";
 import { OverwrittenLeaves } from "./overwritten_leaves.ts";
 import { DistinctVariables } from "./distinct_variables.ts";
 import { TracedKeys } from "./traced_keys.ts";
+
+/** How much an event says about why a size is what guards say. */
+const WEIGHT: Readonly<Record<Noted, number>> = { created: 0, constrained: 1, settled: 2 };
 
 /** The run-time source of a placeholder's value. */
 export type GraphInput =
@@ -102,10 +105,10 @@ export class OutputGraph {
   readonly guards: Guard[] = [];
   /** Code that the trace has read or run. */
   readonly followed: Set<CodeObject> = new Set();
-  readonly sizes: ShapeEnv = new ShapeEnv((symbols) => this.#noteSizes(symbols));
+  readonly sizes: ShapeEnv = new ShapeEnv((symbols, how) => this.#noteSizes(symbols, how));
   readonly integers: Integers = new Integers(this.sizes);
   /** The line that created each symbol, then the first one that assumed something about it. */
-  readonly #sizePlaces = new Map<Sym, { place: SourcePosition | null; assumed: boolean }>();
+  readonly #sizePlaces = new Map<Sym, { place: SourcePosition | null; how: Noted }>();
   /** The traced tensor of each node. */
   readonly tensors: Map<Node, TensorValue> = new Map();
   /** Tensors at which the program has begun a history. */
@@ -254,19 +257,19 @@ export class OutputGraph {
     return [...this.guards.filter(({ fact }, at) => last.get(fact) === at), ...sizes];
   }
 
-  /** The line that assumed something about these symbols, or else one that created one. */
+  /** The line that made one of these symbols equal to something, or else one that limited or created one. */
   placeOfSizes(symbols: Iterable<Sym>): SourcePosition | null {
     const known = [...symbols].flatMap((symbol) => this.#sizePlaces.get(symbol) ?? []);
-    return (known.find(({ assumed }) => assumed) ?? known[0])?.place ?? null;
+    return known.toSorted((a, b) => WEIGHT[b.how] - WEIGHT[a.how])[0]?.place ?? null;
   }
 
   /** The symbols in a guard on sizes. */
-  #symbolsIn(guard: SizeGuard): Set<Sym> {
+  #symbolsIn(guard: SizeGuard): ReadonlySet<Sym> {
     switch (guard.kind) {
       case "range":
         return this.symbolsIn([guard.symbol]);
       case "source":
-        return new Set(this.sizes.symbols.filter((symbol) => this.sizes.sourceOf(symbol) === guard.source));
+        return this.sizes.symbolsOf(guard.source);
       case "relation":
         return this.symbolsIn([guard.left, guard.right]);
       default:
@@ -274,11 +277,11 @@ export class OutputGraph {
     }
   }
 
-  #noteSizes(symbols: Iterable<Sym>): string {
+  #noteSizes(symbols: Iterable<Sym>, how: Noted): string {
     const place = this.whereabouts.place();
     for (const symbol of symbols) {
       const known = this.#sizePlaces.get(symbol);
-      if (!known?.assumed) this.#sizePlaces.set(symbol, { place, assumed: known !== undefined });
+      if (!known || WEIGHT[how] > WEIGHT[known.how]) this.#sizePlaces.set(symbol, { place, how });
     }
     return place ? `  # ${place.code} (${place.file}:${place.line})` : "";
   }
