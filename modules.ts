@@ -883,6 +883,7 @@ import "./lib/dynamo/trace/in_place.ts";
 import "./lib/ops/host_parts.ts";
 import "./lib/dynamo/trace/node_arguments.ts";
 import "./lib/dynamo/trace/number_bounds.ts";
+import "./lib/dynamo/trace/ranges_of_numbers.ts";
 import "./lib/dynamo/trace/lone_numbers.ts";
 import "./lib/dynamo/trace/layout_changes.ts";
 import "./lib/dynamo/trace/tensor_ops.ts";

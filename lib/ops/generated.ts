@@ -192,10 +192,10 @@ export interface OpApi<T extends TensorLike> {
   fill(self: T, value: Operand<T>): T;
   zero(self: T): T;
   arange(start: Scalar | Dim, ...rest: Rest<named.ArangeOptions, ["end", "step"]>): T;
-  linspace(start: Scalar | Dim, end: Scalar | Dim, steps: Dim, options?: named.ZerosOptions): T;
+  linspace(start: Scalar | Dim | T, end: Scalar | Dim | T, steps: Dim, options?: named.ZerosOptions): T;
   logspace(
-    start: Scalar | Dim,
-    end: Scalar | Dim,
+    start: Scalar | Dim | T,
+    end: Scalar | Dim | T,
     steps: Dim,
     ...rest: Rest<named.LogspaceOptions, ["base"]>
   ): T;

@@ -62,7 +62,7 @@ interface SizeOptions {
   readonly duck?: boolean;
 }
 
-/** What happens to a symbol: it is created, limited, or set equal to a number or to other sizes. */
+/** The events of a symbol: it is created, limited, or set equal to a number or to other sizes. */
 export type Noted = "created" | "constrained" | "settled";
 
 /** The symbols, facts and guards of one trace. */

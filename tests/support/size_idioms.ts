@@ -13,6 +13,8 @@ import {
   hammingWindow,
   hannWindow,
   kaiserWindow,
+  linspace,
+  logspace,
   meshgrid,
   nn,
   ones,
@@ -39,8 +41,11 @@ export interface SizeIdiom {
   readonly run: (x: Tensor, n: number) => unknown;
   readonly input: (n: number) => Tensor;
   readonly versions: number;
-  /** Whether the host computes a part, which no exported program has. */
-  readonly onHost: boolean;
+  /**
+   * Exported programs: of all sizes; of one, since numbers that only the language computes are constants of programs
+   * without it; or refused, since the host computes a part.
+   */
+  readonly exported: "dynamic" | "constant" | "refused";
   readonly sizes: readonly number[];
 }
 
@@ -48,11 +53,11 @@ const SIZES: readonly number[] = [4, 6, 8, 9, 10, 12, 13, 16, 17, 20];
 
 interface Further {
   readonly versions?: number;
-  readonly onHost?: boolean;
+  readonly exported?: SizeIdiom["exported"];
   readonly sizes?: readonly number[];
 }
 
-type Made = Omit<SizeIdiom, "versions" | "sizes" | "onHost"> & Further;
+type Made = Omit<SizeIdiom, "versions" | "sizes" | "exported"> & Further;
 
 /** Sizes of the input change. */
 const sized = (input: SizeIdiom["input"], run: (x: Tensor) => unknown, further: Further = {}): Made => ({
@@ -107,19 +112,19 @@ const IDIOMS: Readonly<Record<string, Made>> = {
     return x.mul(hammingWindow(n, { periodic: false })).add(blackmanWindow(n)).sub(bartlettWindow(n));
   }),
   "a Kaiser window": sized(sequences, (x) => x.mul(kaiserWindow(size(x, 2)))),
-  "spectra": sized(sequences, (x) => fft.rfft(x).abs(), { onHost: true }),
+  "spectra": sized(sequences, (x) => fft.rfft(x).abs(), { exported: "refused" }),
   "convolution by spectra": sized(sequences, (x) => {
     const n = size(x, 2), a = fft.rfft(x, 2 * n), b = fft.rfft(x.flip([2]), 2 * n);
     return fft.irfft(a.mul(b), 2 * n).slice(2, 0, n);
-  }, { onHost: true }),
+  }, { exported: "refused" }),
   "there and back": sized(
     sequences,
     (x) => fft.irfft(fft.rfft(x, { norm: "ortho" }), size(x, 2), -1, "ortho"),
-    { onHost: true },
+    { exported: "refused" },
   ),
-  "planar spectra": sized(images, (x) => fft.fftshift(fft.fft2(x).abs(), [2, 3]), { onHost: true }),
+  "planar spectra": sized(images, (x) => fft.fftshift(fft.fft2(x).abs(), [2, 3]), { exported: "refused" }),
   "frequencies": sized(sequences, (x) => fft.rfft(x).abs().mul(fft.rfftfreq(size(x, 2), 0.5)), {
-    onHost: true,
+    exported: "refused",
   }),
   "all frequencies": sized(sequences, (x) => x.mul(fft.fftfreq(size(x, 2)))),
   "spectrograms by frames of a number of samples": beside(
@@ -176,6 +181,18 @@ const IDIOMS: Readonly<Record<string, Made>> = {
       [rows, columns] = meshgrid([arange(h), arange(w)], { indexing: "ij" });
     return rows && columns ? x.mul(rows.div(h)).add(columns.div(w)) : x;
   }),
+  "an even scale between fractions": sized(sequences, (x) => {
+    const n = size(x, 2);
+    return x.mul(linspace(1 / (2 * n), 1 - 1 / (2 * n), n)).add(logspace(-1 / n, 0.5, n));
+  }, { exported: "constant" }),
+  "an even scale around the middle": sized(sequences, (x) => {
+    const n = size(x, 2);
+    return x.mul(linspace(-(n - 1) / 2, (n - 1) / 2, n));
+  }, { exported: "constant" }),
+  "steps of a share": sized(sequences, (x) => x.mul(arange(0, 1, 1 / size(x, 2)).sum()), {
+    exported: "constant",
+  }),
+  "half as many": sized(sequences, (x) => arange(0, size(x, 2) / 2).mul(x.sum()), { versions: 3 }),
   // Choices and draws
   "the largest share": sized(sequences, (x) => x.topk(Math.floor(size(x, 2) / 2)).values),
   "the largest few": beside(sequences(24), (x, n) => {
@@ -194,6 +211,6 @@ const IDIOMS: Readonly<Record<string, Made>> = {
 /** The idioms by name. */
 export const SIZE_IDIOMS: readonly (readonly [string, SizeIdiom])[] = Object.entries(IDIOMS).map(
   (
-    [name, { versions = 2, sizes = SIZES, onHost = false, ...made }],
-  ) => [name, { ...made, versions, sizes, onHost }],
+    [name, { versions = 2, sizes = SIZES, exported = "dynamic", ...made }],
+  ) => [name, { ...made, versions, sizes, exported }],
 );

@@ -3,7 +3,8 @@
  * probability. The graph has them as 0-d tensors of float64. Invariant: within the range that a parameter states, the op
  * neither refuses the number nor computes in another way; each call checks the range.
  */
-import { isComplex, isFloat } from "../../base/dtype.ts";
+import { isComplex, isDType, isFloat } from "../../base/dtype.ts";
+import { isCreation } from "../../ops/call.ts";
 import type { OpDefinition } from "../../ops/definition.ts";
 import { GraphValue } from "../../ops/graph_builder.ts";
 import type { NumberRange, Param } from "../../ops/params.ts";
@@ -11,6 +12,7 @@ import type { HostBinary } from "../variables/host_number.ts";
 import { binaryNumbers } from "../variables/numbers.ts";
 import type { NumberValue } from "../variables/number_value.ts";
 import { constant, type ConstantValue, type ItemValue, type Value } from "../variables/value.ts";
+import { defaultDevice } from "../../tensor/default_device.ts";
 import { scalarMeta } from "../scalars.ts";
 import { applyOperator, assumeTrue, graphNumber, SCALAR_META, scalarOf } from "./graph_numbers.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -46,7 +48,10 @@ export function operandNumber(
   value: NumberValue | ItemValue,
 ): GraphValue | "outside" | null {
   const [first] = call.args;
-  if (!changes || first?.kind !== "tensor") return null;
+  if (!changes) return null;
+  if (first?.kind !== "tensor") {
+    return isCreation(call.definition) ? operandOfCreation(m, call, value) : null;
+  }
   if (call.args.some((each) => each.kind === "tensor" && isComplex(each.meta.dtype))) return null;
   if (value.kind === "item" && graphNumber(m.output, value)?.type === "boolean") return "outside";
   if (!isWithin(m, call, changes, value)) return "outside";
@@ -55,6 +60,34 @@ export function operandNumber(
   return value.kind === "number"
     ? new GraphValue(m.output.scalarNode(value), SCALAR_META)
     : new GraphValue(scalarOf(m.output, value), SCALAR_META);
+}
+
+/**
+ * A number from which a new tensor is computed; null for integers, which are sizes, for a tensor of another type than
+ * floats, and on devices without float64.
+ */
+function operandOfCreation(
+  m: Interpreter,
+  { args }: WrittenCall,
+  value: NumberValue | ItemValue,
+): GraphValue | null {
+  if (value.kind !== "number" || value.integer !== null) return null;
+  const options = args.at(-1);
+  const given = (name: string): Value | null =>
+    options?.kind === "object" ? m.plainProperty(options, name) : null;
+  const named = ["dtype", "device"].map((name) => {
+    const found = given(name);
+    return found?.kind === "constant" ? found.value ?? null : found;
+  });
+  const [dtype = null, device = null] = named;
+  if (
+    dtype !== null && !(isDType(dtype) && isFloat(dtype)) || device !== null && typeof device !== "string"
+  ) {
+    return null;
+  }
+  return scalarMeta(device ?? defaultDevice()).dtype === SCALAR_META.dtype
+    ? new GraphValue(m.output.scalarNode(value), SCALAR_META)
+    : null;
 }
 
 const COMPARISONS = [

@@ -47,6 +47,7 @@ import { runsOnHost } from "../../ops/host_parts.ts";
 import { beginHistory, keepHistories } from "./history_starts.ts";
 import { normalForm } from "./node_arguments.ts";
 import { clampedByNumbers } from "./number_bounds.ts";
+import { rangeOfNumbers } from "./ranges_of_numbers.ts";
 import { besideNumbersOnly, inOneDimension } from "./lone_numbers.ts";
 import { isUntracked } from "./region_modes.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
@@ -57,6 +58,7 @@ import { mayShareMemory } from "./shown_nodes.ts";
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
   const { definition } = target;
   const made = filledInGraph(m, target, args) ?? madeAsLeaf(m, target, args) ??
+    rangeOfNumbers(m, target, args, (each, given) => callOp(m, each, given, false)) ??
     callWithComplexNumbers(m, target, args, (each, given) => callOp(m, each, given, false));
   if (made) return made;
   const forms: ArgumentForms = {

@@ -7,7 +7,7 @@ import { type DType, getDefaultDtype, isFloat, isHalf, valueType } from "../../b
 import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { add, ceilDiv, type Dim, floorDiv, mul, sub, Sym } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
-import type { Body, Lowered } from "../../loops/body.ts";
+import type { Body, Lowered, Operand } from "../../loops/body.ts";
 import { composeOp, lowerOp } from "../definition.ts";
 import { nullable, optional, required, type Scalar } from "../params.ts";
 import { castTo, checkHeld, elementOf, isTensor, numberValue, typeOfNumber } from "../promotion.ts";
@@ -217,7 +217,7 @@ function bounds(args: { start: Scalar | Dim; end: Scalar | Dim | null; step: Sca
 }
 
 /** A bound or step in the type of a range: its integer part for integers. */
-function inType(value: Scalar | Dim, dtype: DType): Scalar | Dim {
+function inType<T>(value: Scalar | Dim | T, dtype: DType): Scalar | Dim | T {
   return typeof value === "number" && !isFloat(dtype) ? Math.trunc(value) : value;
 }
 
@@ -264,7 +264,12 @@ const arange = lowerOp({
 const linspace = lowerOp({
   name: "linspace",
   doc: "`steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`.",
-  params: { start: required("scalar"), end: required("scalar"), steps: required("size"), ...options },
+  params: {
+    start: required("scalarOperand", { changes: {} }),
+    end: required("scalarOperand", { changes: {} }),
+    steps: required("size"),
+    ...options,
+  },
   exposure: { method: false },
   infer({ steps, dtype, device }) {
     checkSizeAtLeast("the number of steps", steps, 0);
@@ -274,8 +279,8 @@ const linspace = lowerOp({
     const dtype = result?.dtype ?? "float32", type = isFloat(dtype) ? valueType(dtype) : "float64";
     // From the nearer end with fma, as PyTorch on CPUs computes it: the same numbers, with both ends exact
     return fromIndex(result, (o, [i = 0]) => {
-      const known = (value: Scalar | Dim) => {
-        const made = numberValue(o, inType(value, dtype), type);
+      const known = (value: Scalar | Dim | Operand) => {
+        const made = elementOf(o, inType(value, dtype), { index: [], dtype: type });
         return isHalf(dtype) ? o.narrow(made, dtype) : made;
       };
       const first = known(start), last = known(end);
@@ -299,8 +304,8 @@ const logspace = composeOp({
   name: "logspace",
   doc: "base to the powers of linspace(start, end, steps), as `torch.logspace`.",
   params: {
-    start: required("scalar"),
-    end: required("scalar"),
+    start: required("scalarOperand", { changes: {} }),
+    end: required("scalarOperand", { changes: {} }),
     steps: required("size"),
     base: optional("float", 10),
     ...options,

@@ -4,7 +4,7 @@
  */
 import { capitalized, snakeCase } from "../../base/names.ts";
 import { DynError } from "../../base/errors.ts";
-import { isFloat } from "../../base/dtype.ts";
+import { isFloat, isHalf } from "../../base/dtype.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { hostOp, type HostTensor } from "../definition.ts";
 import { required } from "../params.ts";
@@ -95,6 +95,9 @@ function polynomial(family: Family) {
     exposure: { method: false, free: false, namespaces: ["special"] },
     infer({ x, n }) {
       const dtype = resultTypeOf([x, n]);
+      if (isHalf(dtype)) {
+        throw new DynError(`Expected float32 or float64 for ${family.name} but found ${dtype}`);
+      }
       return pointwiseMeta([x, n], isFloat(dtype) ? dtype : "float32");
     },
     compute({ x, n }) {
@@ -105,6 +108,7 @@ function polynomial(family: Family) {
     },
     gradient: { kind: "none", because: "PyTorch defines none" },
     samples: [{ args: [t(3), { tensor: [3], dtype: "int64", range: [0, 4] }] }],
+    errors: [{ args: [{ tensor: [3], dtype: "bfloat16" }, 2], message: "float32 or float64" }],
   });
 }
 
