@@ -77,6 +77,17 @@ Deno.test("a hint names a setting unless it is set", () => {
   ]);
 });
 
+Deno.test("an assertion of the console ends the graph only where it fails and writes", () => {
+  const fn = (x: Tensor) => {
+    console.assert(x.ndim === 1 && x.shape[0] !== 3, "three elements");
+    return x.mul(2);
+  };
+  const reasons = (x: Tensor) => explain(fn)(x).breakReasons.map(({ id }) => id);
+  assertEquals([reasons(vector(1, 2)), reasons(vector(1, 2, 3))], [[], ["GB0005"]]);
+  const c = capture(fn);
+  assertEquals([list(c.run(vector(1, 2))), c.ops()], [[2, 4], [["mul"]]]);
+});
+
 Deno.test("a break in a callee resumes through every frame", () => {
   const outside = disable((t: Tensor) => t);
   const inner = (t: Tensor) => outside(t.add(1)).mul(2);

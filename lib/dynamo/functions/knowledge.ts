@@ -215,7 +215,12 @@ function addConsole(into: ModelTable): void {
   for (const name of Object.keys(console)) {
     into.method(console, name, () => breakGraph("print", `console.${name}`));
   }
+  into.method(console, "assert", assertQuietly);
 }
+
+/** An assertion that holds writes nothing. */
+const assertQuietly: BuiltinModel = (m, { args: [condition = UNDEFINED] }) =>
+  truthOf(m, condition) === true ? UNDEFINED : breakGraph("print", "console.assert");
 
 /** A logging function that may run after the graph, if its arguments will be unchanged by then. */
 const defer: BuiltinModel = (m, request) => {
