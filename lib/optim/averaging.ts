@@ -19,7 +19,7 @@ import { noGrad } from "../tensor/modes.ts";
 import { tensor } from "../tensor/creation.ts";
 import { where } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import type { Optimizer } from "./optimizer.ts";
+import type { AnyOptimizer } from "./optimizer.ts";
 import { ScalingSchedule } from "./schedule.ts";
 
 /** Computes a new average from the old one, the next value, and the number of averaged values. */
@@ -195,7 +195,7 @@ export class SWALR extends ScalingSchedule {
   readonly annealStrategy: "cos" | "linear";
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: Arguments<SwaRate, SwaOptions, typeof SWALR_ARGUMENTS>) {
+  constructor(optimizer: AnyOptimizer, ...given: Arguments<SwaRate, SwaOptions, typeof SWALR_ARGUMENTS>) {
     super(optimizer);
     const options = argumentsOf<SwaRate, SwaOptions>("SWALR", SWALR_ARGUMENTS, given), { swaLr } = options;
     const groups = optimizer.paramGroups.length;

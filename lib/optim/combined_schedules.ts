@@ -3,7 +3,7 @@ import { checkInstances, checkKind, refuseSurplus } from "../base/checked_input.
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { namingNumbers } from "../base/json_numbers.ts";
-import type { Optimizer } from "./optimizer.ts";
+import type { AnyOptimizer } from "./optimizer.ts";
 import { LRScheduler, type ScheduleState } from "./schedule.ts";
 import { scheduleState, type TorchScheduleState } from "./torch_state.ts";
 
@@ -15,7 +15,7 @@ interface Schedules {
 const SEQUENTIAL = { required: ["schedulers", "milestones"], positional: [] } as const;
 
 /** Returns the optimizer that schedules share. Throws DynError if there is none, or several. */
-function sharedOptimizer(schedulers: readonly LRScheduler[], given: Optimizer | null): Optimizer {
+function sharedOptimizer(schedulers: readonly LRScheduler[], given: AnyOptimizer | null): AnyOptimizer {
   checkInstances(schedulers, LRScheduler, "a combined schedule");
   const optimizer = given ?? schedulers[0]?.optimizer;
   if (!optimizer) throw new DynError("Expected at least one schedule but found none");
@@ -30,7 +30,7 @@ abstract class CombinedSchedule extends LRScheduler {
   /** The schedules, in order. */
   readonly schedulers: readonly LRScheduler[];
 
-  constructor(optimizer: Optimizer, schedulers: readonly LRScheduler[]) {
+  constructor(optimizer: AnyOptimizer, schedulers: readonly LRScheduler[]) {
     super(optimizer);
     this.schedulers = schedulers;
   }
@@ -93,7 +93,7 @@ export class SequentialLR extends CombinedSchedule {
   readonly milestones: readonly number[];
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: Arguments<Schedules, object, typeof SEQUENTIAL>) {
+  constructor(optimizer: AnyOptimizer, ...given: Arguments<Schedules, object, typeof SEQUENTIAL>) {
     const { schedulers, milestones } = argumentsOf<Schedules, object>("SequentialLR", SEQUENTIAL, given);
     super(optimizer, schedulers);
     checkKind(milestones, "a list", "milestones of SequentialLR");
@@ -127,7 +127,7 @@ export class SequentialLR extends CombinedSchedule {
 /** Schedules that are all applied at each step, as torch.optim.lr_scheduler.ChainedScheduler. */
 export class ChainedScheduler extends CombinedSchedule {
   /** Takes schedules, and their optimizer if it is ambiguous. */
-  constructor(schedulers: readonly LRScheduler[], optimizer: Optimizer | null = null) {
+  constructor(schedulers: readonly LRScheduler[], optimizer: AnyOptimizer | null = null) {
     super(sharedOptimizer(schedulers, optimizer), schedulers);
   }
 

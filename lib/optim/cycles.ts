@@ -7,14 +7,14 @@ import { checkAtLeast, checkFinite, checkPositive, checkShare } from "../base/ch
 import { checkFlag, checkFunction, checkKind, checkOneOf } from "../base/checked_input.ts";
 import { type Arguments, argumentsOf } from "../base/arguments.ts";
 import { DynError, invariant } from "../base/errors.ts";
-import type { Optimizer } from "./optimizer.ts";
+import type { AnyOptimizer } from "./optimizer.ts";
 import { initialRates, LRScheduler } from "./schedule.ts";
 
 /** One number for all groups, or one per group. */
 type PerGroup = number | readonly number[];
 
 /** Expands a number to one per group. Throws DynError for another count. */
-function eachGroup(given: PerGroup, optimizer: Optimizer, what: string): readonly number[] {
+function eachGroup(given: PerGroup, optimizer: AnyOptimizer, what: string): readonly number[] {
   const groups = optimizer.paramGroups.length;
   const list = typeof given === "number" ? new Array<number>(groups).fill(given) : given;
   checkKind(list, "a list", `the ${what} of a schedule`);
@@ -136,7 +136,7 @@ export class CyclicLR extends Cycle {
   scaleMode: "cycle" | "iterations";
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: Arguments<CyclicRates, CyclicOptions, typeof CYCLIC>) {
+  constructor(optimizer: AnyOptimizer, ...given: Arguments<CyclicRates, CyclicOptions, typeof CYCLIC>) {
     const begun = initialRates(optimizer);
     super(optimizer);
     const { baseLr, maxLr, ...options } = argumentsOf<CyclicRates, CyclicOptions>("CyclicLR", CYCLIC, given);
@@ -248,7 +248,7 @@ export class OneCycleLR extends Cycle {
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(
-    optimizer: Optimizer,
+    optimizer: AnyOptimizer,
     ...given: Arguments<LargestRate, OneCycleOptions, typeof ONE_CYCLE>
   ) {
     super(optimizer);

@@ -16,6 +16,7 @@ import {
   Optimizer,
   type OptimizerState,
   type ParamsOrGroups,
+  type ParamState,
   realOnly,
 } from "./optimizer.ts";
 import { stateWith } from "./per_parameter.ts";
@@ -74,7 +75,7 @@ interface Evaluation {
 }
 
 /** Liu and Nocedal 1989. Takes one group of parameters, on one device. */
-export class LBFGS extends Optimizer<LBFGSOptions> {
+export class LBFGS extends Optimizer<LBFGSOptions, ParamState> {
   private memory: Memory | null = null;
 
   constructor(params: ParamsOrGroups<LBFGSOptions>, ...given: Hyperparameters<LBFGSOptions>) {

@@ -5,7 +5,7 @@ import { checkAtLeast, checkFinite, checkPositive, checkShare } from "../base/ch
 import { type Arguments, argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { checkFunction, checkKind } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
-import type { Optimizer } from "./optimizer.ts";
+import type { AnyOptimizer } from "./optimizer.ts";
 import { LRScheduler, ScalingSchedule } from "./schedule.ts";
 
 export { LRScheduler, type ScheduleState } from "./schedule.ts";
@@ -31,7 +31,7 @@ export class StepLR extends ScalingSchedule {
   readonly gamma: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: Arguments<StepSize, Decay, typeof STEP>) {
+  constructor(optimizer: AnyOptimizer, ...given: Arguments<StepSize, Decay, typeof STEP>) {
     super(optimizer);
     const options = argumentsOf<StepSize, Decay>("StepLR", STEP, given);
     checkPositive("stepSize of StepLR", options.stepSize);
@@ -60,7 +60,7 @@ export class MultiStepLR extends ScalingSchedule {
   readonly gamma: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: Arguments<Milestones, Decay, typeof MULTI_STEP>) {
+  constructor(optimizer: AnyOptimizer, ...given: Arguments<Milestones, Decay, typeof MULTI_STEP>) {
     super(optimizer);
     const options = argumentsOf<Milestones, Decay>("MultiStepLR", MULTI_STEP, given);
     checkKind(options.milestones, "a list", "milestones of MultiStepLR");
@@ -86,7 +86,7 @@ export class ExponentialLR extends ScalingSchedule {
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(
-    optimizer: Optimizer,
+    optimizer: AnyOptimizer,
     ...given: Arguments<Required<Decay>, object, typeof EXPONENTIAL>
   ) {
     super(optimizer);
@@ -124,7 +124,7 @@ export class CosineAnnealingLR extends ScalingSchedule {
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(
-    optimizer: Optimizer,
+    optimizer: AnyOptimizer,
     ...given:
       | Arguments<CosineLength, CosineOptions, typeof COSINE>
       | [named: CosineLengthByRule & CosineOptions]
@@ -177,7 +177,7 @@ export class CosineAnnealingWarmRestarts extends LRScheduler {
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(
-    optimizer: Optimizer,
+    optimizer: AnyOptimizer,
     ...given:
       | Arguments<FirstLength, RestartOptions, typeof RESTARTS>
       | [named: FirstLengthByRule & RestartOptions]
@@ -225,7 +225,7 @@ abstract class FactorSchedule extends LRScheduler {
   readonly factors: readonly RateFactor[];
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: FactorArguments) {
+  constructor(optimizer: AnyOptimizer, ...given: FactorArguments) {
     super(optimizer);
     const { lrLambda } = argumentsOf<Factors, object>(new.target.name, LAMBDA, given);
     const groups = optimizer.paramGroups.length;
@@ -247,7 +247,7 @@ abstract class FactorSchedule extends LRScheduler {
 /** lr·factor(t) with the user's function. */
 export class LambdaLR extends FactorSchedule {
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: FactorArguments) {
+  constructor(optimizer: AnyOptimizer, ...given: FactorArguments) {
     super(optimizer, ...given);
     this.begin();
   }
@@ -292,7 +292,7 @@ export class ConstantLR extends ScalingSchedule {
   readonly totalIters: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: Trailing<ConstantOptions, ["factor", "totalIters"]>) {
+  constructor(optimizer: AnyOptimizer, ...given: Trailing<ConstantOptions, ["factor", "totalIters"]>) {
     super(optimizer);
     const options = trailing<ConstantOptions>("ConstantLR", ["factor", "totalIters"], given);
     this.factor = options.factor ?? 1 / 3;
@@ -328,7 +328,7 @@ export class LinearLR extends ScalingSchedule {
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
   constructor(
-    optimizer: Optimizer,
+    optimizer: AnyOptimizer,
     ...given: Trailing<LinearOptions, ["startFactor", "endFactor", "totalIters"]>
   ) {
     super(optimizer);
@@ -367,7 +367,7 @@ export class PolynomialLR extends ScalingSchedule {
   readonly power: number;
 
   /** Takes the optimizer, then PyTorch's arguments; trailing ones also by name. */
-  constructor(optimizer: Optimizer, ...given: Trailing<PolynomialOptions, ["totalIters", "power"]>) {
+  constructor(optimizer: AnyOptimizer, ...given: Trailing<PolynomialOptions, ["totalIters", "power"]>) {
     super(optimizer);
     const options = trailing<PolynomialOptions>("PolynomialLR", ["totalIters", "power"], given);
     this.totalIters = options.totalIters ?? 5;

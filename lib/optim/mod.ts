@@ -1,5 +1,6 @@
 /** Optimizers and learning-rate schedules: the namespace `optim`. */
 export {
+  type AnyOptimizer,
   type ExecutionOptions,
   type Hyperparameters,
   Optimizer,

@@ -10,6 +10,7 @@ import { getDefaultDtype } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import type { HookHandle, HookOptions } from "../base/hook_list.ts";
 import { namedNumbers, namingNumbers } from "../base/json_numbers.ts";
+import { mapTree } from "../base/tree.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
 import { dropGradients } from "../tensor/dropped_gradients.ts";
 import { zeros } from "../tensor/generated_functions.ts";
@@ -114,9 +115,9 @@ export function hyperparameters<H extends object>(
 /** State of one parameter, by name. */
 export type ParamState = Record<string, Tensor>;
 
-/** PyTorch's layout: state by parameter number, groups with numbers for parameters. */
-export interface OptimizerState<H> {
-  readonly state: Readonly<Record<number, Readonly<ParamState>>>;
+/** PyTorch's layout: state S by parameter number, groups with numbers for parameters. */
+export interface OptimizerState<H, S extends object = ParamState> {
+  readonly state: Readonly<Record<number, Readonly<S>>>;
   readonly paramGroups: readonly (H & { readonly params: readonly number[] })[];
 }
 
@@ -125,16 +126,22 @@ export interface WithRate {
   lr: number;
 }
 
-/** An optimizer whose groups have hyperparameters H; without H, any optimizer. */
-export abstract class Optimizer<H extends object = WithRate> {
+/** Any optimizer, whatever it keeps of each parameter. */
+export type AnyOptimizer = Optimizer<WithRate, object>;
+
+/**
+ * An optimizer whose groups have hyperparameters H, with a state S for each parameter: tensors by name, or, if a program
+ * says so, other values too, such as a count of steps. Without H, any optimizer that keeps tensors.
+ */
+export abstract class Optimizer<H extends object = WithRate, S extends object = ParamState> {
   readonly paramGroups: ParamGroup<H>[] = [];
-  readonly state: Map<Tensor, ParamState> = new Map();
+  readonly state: Map<Tensor, S> = new Map();
   /**
    * Null until a hook is registered.
    *
    * @internal
    */
-  hooks: OptimizerHooks<this, OptimizerState<H>> | null = null;
+  hooks: OptimizerHooks<this, OptimizerState<H, S>> | null = null;
 
   constructor(params: ParamsOrGroups<H>, readonly defaults: H) {
     if (typeof params !== "object" || params === null || !(Symbol.iterator in params)) {
@@ -197,9 +204,9 @@ export abstract class Optimizer<H extends object = WithRate> {
   }
 
   /** Returns the hooks; creates them and an own property `step` that calls them. */
-  private hooked(): OptimizerHooks<this, OptimizerState<H>> {
+  private hooked(): OptimizerHooks<this, OptimizerState<H, S>> {
     if (this.hooks) return this.hooks;
-    const hooks = this.hooks = new OptimizerHooks<this, OptimizerState<H>>();
+    const hooks = this.hooks = new OptimizerHooks<this, OptimizerState<H, S>>();
     const step = this.step;
     this.step = (...given: unknown[]) => hooks.step(this, given, (args) => Reflect.apply(step, this, args));
     return hooks;
@@ -225,7 +232,7 @@ export abstract class Optimizer<H extends object = WithRate> {
 
   /** Calls a hook with the state that `stateDict` has saved, which it may replace. */
   registerStateDictPostHook(
-    hook: OptimizerStateHook<this, OptimizerState<H>>,
+    hook: OptimizerStateHook<this, OptimizerState<H, S>>,
     place: HookOptions = {},
   ): HookHandle {
     if (arguments.length > 2) refuseSurplus("registerStateDictPostHook", 2, arguments);
@@ -234,7 +241,7 @@ export abstract class Optimizer<H extends object = WithRate> {
 
   /** Calls a hook with the state that `loadStateDict` will load, which it may replace. */
   registerLoadStateDictPreHook(
-    hook: OptimizerStateHook<this, OptimizerState<H>>,
+    hook: OptimizerStateHook<this, OptimizerState<H, S>>,
     place: HookOptions = {},
   ): HookHandle {
     if (arguments.length > 2) refuseSurplus("registerLoadStateDictPreHook", 2, arguments);
@@ -247,7 +254,7 @@ export abstract class Optimizer<H extends object = WithRate> {
     return register(this.hooked().afterReading, hook, place);
   }
 
-  stateDict(): OptimizerState<H> {
+  stateDict(): OptimizerState<H, S> {
     if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
     for (const { hook } of this.hooks?.beforeWriting.entries ?? []) hook(this);
     const state = this.written();
@@ -257,10 +264,10 @@ export abstract class Optimizer<H extends object = WithRate> {
     );
   }
 
-  private written(): OptimizerState<H> {
+  private written(): OptimizerState<H, S> {
     const numbers = new Map<Tensor, number>();
     for (const group of this.paramGroups) for (const p of group.params) numbers.set(p, numbers.size);
-    const state: Record<number, ParamState> = {};
+    const state: Record<number, S> = {};
     for (const [param, values] of this.state) {
       const number = numbers.get(param);
       if (number !== undefined) state[number] = { ...values };
@@ -274,7 +281,7 @@ export abstract class Optimizer<H extends object = WithRate> {
   }
 
   /** Restores a state, also one of PyTorch's optimizer. Throws DynError if it has other groups. */
-  loadStateDict(given: OptimizerState<H> | TorchOptimizerState): void {
+  loadStateDict(given: OptimizerState<H, S> | TorchOptimizerState): void {
     if (arguments.length > 1) refuseSurplus("loadStateDict", 1, arguments);
     checkKind(given, "an object", "loadStateDict");
     const before = this.hooks?.beforeReading.entries ?? [];
@@ -283,9 +290,13 @@ export abstract class Optimizer<H extends object = WithRate> {
     for (const { hook } of this.hooks?.afterReading.entries ?? []) hook(this);
   }
 
-  private translated({ state, param_groups }: TorchOptimizerState): OptimizerState<H> {
+  private translated({ state, param_groups }: TorchOptimizerState): OptimizerState<H, S> {
+    // A program that loads another one's state knows its values
+    const states: Record<number, object> = Object.fromEntries(
+      Object.entries(state).map(([number, values]) => [number, asTensors(values)]),
+    );
     return {
-      state: Object.fromEntries(Object.entries(state).map(([number, values]) => [number, asTensors(values)])),
+      state: states as Record<number, S>,
       paramGroups: param_groups.map((saved, i) => {
         const { params: numbers } = saved, group = this.paramGroups[i] ?? { ...this.defaults, params: [] };
         const params = Array.isArray(numbers) ? numbers.map(Number) : [];
@@ -294,7 +305,7 @@ export abstract class Optimizer<H extends object = WithRate> {
     };
   }
 
-  private read(saved: OptimizerState<H>): void {
+  private read(saved: OptimizerState<H, S>): void {
     checkKind(saved.paramGroups, "a list", "paramGroups of loadStateDict");
     if (saved.paramGroups.length !== this.paramGroups.length) {
       throw new DynError(
@@ -317,10 +328,14 @@ export abstract class Optimizer<H extends object = WithRate> {
       if (!param) {
         throw new DynError(`Expected a parameter number below ${params.length} but found ${number}`);
       }
-      const copies: ParamState = {}, { device } = param;
-      for (const [name, value] of Object.entries(values)) copies[name] = value.to({ device, copy: true });
-      this.state.set(param, copies);
+      this.state.set(param, this.restored(values, param));
     }
+  }
+
+  /** Copies the saved state of a parameter to its device, as it is written to by the next step. */
+  protected restored(saved: object, { device }: Tensor): S {
+    const copy = (each: unknown) => each instanceof Tensor ? each.to({ device, copy: true }) : each;
+    return mapTree(saved, copy) as S;
   }
 }
 

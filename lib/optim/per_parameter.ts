@@ -8,6 +8,7 @@ import { viewAsReal } from "../tensor/generated_functions.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { Optimizer, type ParamState } from "./optimizer.ts";
+import { asTensors } from "./torch_state.ts";
 
 /** Arguments of an update besides the parameter and its gradient. */
 export interface UpdateContext<H> {
@@ -18,7 +19,7 @@ export interface UpdateContext<H> {
 }
 
 /** An optimizer with one formula for every parameter. */
-export abstract class PerParameter<H extends object> extends Optimizer<H> {
+export abstract class PerParameter<H extends object> extends Optimizer<H, ParamState> {
   /** Returns the initial state of a parameter; null if there is none yet. */
   protected abstract begin(param: Tensor, group: H): ParamState | null;
 
@@ -50,6 +51,11 @@ export abstract class PerParameter<H extends object> extends Optimizer<H> {
       }
     });
     return loss;
+  }
+
+  /** A number that a program has saved is a tensor here. */
+  protected override restored(saved: object, param: Tensor): ParamState {
+    return super.restored(asTensors({ ...saved }), param);
   }
 
   /** Views a complex parameter or gradient as pairs of real numbers; others are unchanged. */

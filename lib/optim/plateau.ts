@@ -8,7 +8,7 @@ import { checkKind, checkOneOf, optionsOf, refuseSurplus, refuseValue } from "..
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
 import { namedNumbers, namingNumbers } from "../base/json_numbers.ts";
-import type { Optimizer } from "./optimizer.ts";
+import type { AnyOptimizer } from "./optimizer.ts";
 import { setRate } from "./schedule.ts";
 import { scheduleState, type TorchScheduleState } from "./torch_state.ts";
 
@@ -82,7 +82,7 @@ export class ReduceLROnPlateau {
   lastEpoch = 0;
 
   constructor(
-    readonly optimizer: Optimizer,
+    readonly optimizer: AnyOptimizer,
     ...given: Trailing<
       PlateauOptions,
       ["mode", "factor", "patience", "threshold", "thresholdMode", "cooldown"]

@@ -11,7 +11,7 @@ import { namedNumbers, namingNumbers } from "../base/json_numbers.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { warnOfUse } from "../base/usage.ts";
 import { canReadElements, Tensor } from "../tensor/tensor.ts";
-import type { Optimizer, WithRate } from "./optimizer.ts";
+import type { AnyOptimizer, WithRate } from "./optimizer.ts";
 import { scheduleState, type TorchScheduleState } from "./torch_state.ts";
 
 /** A group with its initial rate, from before any schedule changed it. */
@@ -20,7 +20,7 @@ interface Scheduled extends WithRate {
 }
 
 /** The initial rates of groups, from before any schedule changed them; undefined for groups without schedule. */
-export function initialRates(optimizer: Optimizer): readonly (number | undefined)[] {
+export function initialRates(optimizer: AnyOptimizer): readonly (number | undefined)[] {
   return optimizer?.paramGroups?.map?.((group: Scheduled) => group.initialLr) ?? [];
 }
 
@@ -88,7 +88,7 @@ function restoreSettings(schedule: object, settings: object): void {
 const writes = new WeakMap<object, number>();
 
 /** The number of writes to the parameters of an optimizer. */
-function writesTo({ paramGroups }: Optimizer): number {
+function writesTo({ paramGroups }: AnyOptimizer): number {
   return paramGroups.reduce((sum, { params }) => params.reduce((all, { version }) => all + version, sum), 0);
 }
 
@@ -109,7 +109,7 @@ export abstract class LRScheduler {
   baseLrs: readonly number[];
   private lastLr: readonly number[];
 
-  constructor(readonly optimizer: Optimizer) {
+  constructor(readonly optimizer: AnyOptimizer) {
     if (!Array.isArray(optimizer?.paramGroups)) {
       refuseValue(`an optimizer in ${new.target.name}`, optimizer);
     }

@@ -5,6 +5,7 @@ import "../layer_steps_test.ts";
 import "../layers_test.ts";
 import "../models_test.ts";
 import "../optimizers_test.ts";
+import "../own_optimizers_test.ts";
 import "../checkpoint_effects_test.ts";
 import "../checkpointing_test.ts";
 import "../decompositions_test.ts";
