@@ -22,8 +22,8 @@ interface Place {
 
 /**
  * Calls a module with tensors in place of parameters and buffers; those without a replacement are unchanged. `args` is
- * one argument, or an array of them; `kwargs` are arguments by name, which modules take in a last object. Throws
- * DynError for names that the module does not have.
+ * one argument, or an array of them; `kwargs` are arguments by name, which modules take in a last object. A tied tensor is
+ * replaced in all of its places, by any of its names. Throws DynError for names that the module does not have.
  */
 export function functionalCall<M extends Module>(
   module: M,
@@ -52,6 +52,7 @@ export function functionalCall(
       }`,
     );
   }
+  checkTied(named, places);
   try {
     for (const [name, tensor] of Object.entries(named)) {
       for (const place of places.get(name) ?? []) {
@@ -68,16 +69,32 @@ export function functionalCall(
   }
 }
 
-/** Returns the places of parameters and buffers by name; a tied one has several. */
+/**
+ * Returns the places of parameters and buffers by name, of which a tied one has several: under each of them all of its
+ * places.
+ */
 function placesOf(root: Module): ReadonlyMap<string, readonly Place[]> {
-  const nameOf = new Map<unknown, string>();
-  for (const [name, tensor] of [...root.namedParameters(), ...root.namedBuffers()]) nameOf.set(tensor, name);
-  const found = new Map<string, Place[]>();
+  const found = new Map<Tensor, Place[]>();
   for (const module of root.modules()) {
     for (const [field, former] of Object.entries(module)) {
-      const name = isTensor(former) ? nameOf.get(former) : undefined;
-      if (name !== undefined) found.set(name, [...found.get(name) ?? [], { module, field, former }]);
+      if (isTensor(former)) found.set(former, [...found.get(former) ?? [], { module, field, former }]);
     }
   }
-  return found;
+  const all = { removeDuplicate: false };
+  const named = [...root.namedParameters(all), ...root.namedBuffers(all)];
+  return new Map(named.map(([name, tensor]) => [name, found.get(tensor) ?? []]));
+}
+
+/** Throws DynError if names of one tied tensor have different replacements. */
+function checkTied(named: NamedTensors, places: ReadonlyMap<string, readonly Place[]>): void {
+  const first = new Map<unknown, string>();
+  for (const [name, tensor] of Object.entries(named)) {
+    const former = places.get(name)?.[0]?.former, other = first.get(former);
+    if (other !== undefined && named[other] !== tensor) {
+      throw new DynError(
+        `Expected one tensor for ${other} and ${name}, which are tied, but found two`,
+      );
+    }
+    first.set(former, name);
+  }
 }

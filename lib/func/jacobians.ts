@@ -3,6 +3,7 @@
  * respect to each argument element. Invariant: a derivative has the shape of the result followed by that of the
  * argument.
  */
+import { checkInteger } from "../base/checked_numbers.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { InternalError } from "../base/errors.ts";
 import { flatten, type TreeSpec, unflatten } from "../base/tree.ts";
@@ -59,6 +60,7 @@ export function jacrev<A extends readonly unknown[]>(
     flags: { hasAux: true },
   }, given);
   const { argnums = 0, hasAux = false, chunkSize = null } = options;
+  if (chunkSize !== null) checkInteger("chunkSize of jacrev", chunkSize, 1);
   return (...args) => {
     const { of, by } = partOf("jacrev", f, { args, argnums });
     const { value, pull, auxiliary } = vjpOf(of, by, hasAux);

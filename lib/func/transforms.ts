@@ -246,6 +246,9 @@ export function jvp<A extends readonly unknown[]>(
 ): [value: unknown, product: unknown, auxiliary?: unknown] {
   if (arguments.length > 4) refuseSurplus("jvp", 4, arguments);
   const { hasAux = false } = optionsOf("jvp", options, ["hasAux"]);
+  if (!flatten(primals, isTensor).leaves.some(isTensor)) {
+    throw new DynError("Expected at least one tensor among the primals of jvp but found none");
+  }
   return unlessTraced<[value: unknown, product: unknown, auxiliary?: unknown]>(
     () => pushedForward(f, { primals, tangents, hasAux }),
     () => {
@@ -307,7 +310,16 @@ export function linearize<A extends readonly unknown[]>(
   ...primals: A
 ): [value: unknown, push: (...tangents: readonly unknown[]) => unknown] {
   const { value, push } = linearized("linearize", f, { primals, hasAux: false });
-  return [value, push];
+  const types = flatten(primals, isTensor).leaves.filter(isTensor).map(({ dtype }) => dtype);
+  return [value, (...tangents) => {
+    flatten(tangents, isTensor).leaves.filter(isTensor).forEach(({ dtype }, k) => {
+      const wanted = types[k];
+      if (wanted !== undefined && wanted !== dtype) {
+        throw new DynError(`Expected a tangent of the type of its primal, ${wanted}, but found ${dtype}`);
+      }
+    });
+    return push(...tangents);
+  }];
 }
 
 /** A function that is linear around primals. */

@@ -3,9 +3,10 @@
  * Invariants: hooks run in PyTorch's order; a module without hooks has no extra cost.
  */
 import { checkFunction, checkKind, optionsOf } from "../base/checked_input.ts";
-import { DynError } from "../base/errors.ts";
+import { DynError, messageOf } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { addHook, type HookHandle, type HookList, type HookOptions, noHooks } from "../base/hook_list.ts";
+import { warnOfUse } from "../base/usage.ts";
 import { passedThrough } from "../autograd/passing.ts";
 import { isGradEnabled } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -210,10 +211,24 @@ export function callHooked<M extends object>(
   } catch (error) {
     for (const { after } of listsOf(owners)) {
       for (const entry of after.entries) {
-        if (entry.always && !done.has(entry)) entry.hook(module, ...state, undefined);
+        if (entry.always && !done.has(entry)) callAlways(module, entry.hook, state);
       }
     }
     throw error;
+  }
+}
+
+/** Calls a hook after a call that threw, whose error stays the one that the program sees. */
+function callAlways<M extends object>(module: M, hook: NamedForwardHook<M>, state: Apart): void {
+  try {
+    hook(module, ...state, undefined);
+  } catch (error) {
+    const { name } = module.constructor, message = messageOf(error);
+    warnOfUse(
+      `hook of ${name}: ${message}`,
+      () =>
+        `A hook with alwaysCall threw after ${name} had thrown, whose error is the one that is seen: ${message}`,
+    );
   }
 }
 

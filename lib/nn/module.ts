@@ -328,6 +328,11 @@ export class Module {
     return writeState<Module>(this, prefix, state);
   }
 
+  /** State besides tensors, which `stateDict` saves and `setExtraState` of the class restores. */
+  getExtraState?(): unknown;
+  /** Restores what `getExtraState` returned; `loadStateDict` calls it, and a state without it is an error. */
+  setExtraState?(state: unknown): void;
+
   /**
    * Copies values into parameters and buffers. Throws if `strict` and the keys do not match exactly. With `assign` the
    * state's tensors replace the module's, keeping their type and device, so that a module created on the device "meta"

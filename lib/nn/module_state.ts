@@ -5,12 +5,16 @@
 import { optionsOf, refuseValue } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
-import { Tensor } from "../tensor/tensor.ts";
+import { isShapesOnly } from "../tensor/storage.ts";
+import { isTensor, Tensor } from "../tensor/tensor.ts";
 import { persistenceOf } from "./buffer.ts";
 import type { RegisteredHooks, UnfitKeys } from "./hooks.ts";
 import { Parameter } from "./parameter.ts";
 
-/** A state dict: PyTorch's key names, tensors that share storage with the module's. */
+/**
+ * A state dict: PyTorch's key names, tensors that share storage with the module's; under names that end in
+ * `_extra_state`, what modules return from `getExtraState`.
+ */
 export type StateDict = Record<string, Tensor>;
 
 /** The unmatched keys of a `loadStateDict` that is not strict. */
@@ -42,6 +46,17 @@ interface Stateful<M> {
   readonly laterKeys?: readonly string[];
   memberModules(): [string, M][];
   namedModules(): [string, M][];
+  getExtraState?(): unknown;
+  setExtraState?(state: unknown): void;
+}
+
+/** The name in state dicts of what a module saves besides tensors. */
+const EXTRA = "_extra_state";
+
+/** A module that restores more than tensors, with the name of its extra state. */
+interface ExtraEntry {
+  readonly key: string;
+  readonly restore: (state: unknown) => void;
 }
 
 /** The state dict name of a field's value. */
@@ -105,17 +120,14 @@ export function readState<M extends Stateful<M>>(
       hook(each, state, path ? `${path}.` : "", strict);
     }
   }
-  const entries = stateEntriesOf(module);
-  const known = new Set(entries.map(({ key }) => key));
-  const missing = entries.filter(({ key, isLater }) => !isLater && !Object.hasOwn(state, key));
+  const entries = stateEntriesOf(module), extras = extraEntriesOf(module);
+  const known = new Set([...entries, ...extras].map(({ key }) => key));
+  const needed = [...entries.filter(({ isLater }) => !isLater), ...extras];
+  const missing = needed.filter(({ key }) => !Object.hasOwn(state, key));
   const missingKeys = missing.map(({ key }) => key);
   const unexpectedKeys = Object.keys(state).filter((key) => !known.has(key));
   const result = { missingKeys, unexpectedKeys };
-  const shapes = entries.flatMap(({ key, tensor }) => {
-    const value = state[key];
-    const fits = !value || `${value.shape}` === `${tensor.shape}`;
-    return fits ? [] : [`shape [${value.shape}] for ${key} of shape [${tensor.shape}]`];
-  });
+  const shapes = entries.flatMap((entry) => unfitness(entry, state[entry.key], assign));
   const keys = () => [
     ...missingKeys.length > 0 ? [`missing keys ${missingKeys.join(", ")}`] : [],
     ...unexpectedKeys.length > 0 ? [`unexpected keys ${unexpectedKeys.join(", ")}`] : [],
@@ -137,11 +149,24 @@ export function readState<M extends Stateful<M>>(
       }
     });
   }
+  for (const { key, restore } of extras) if (Object.hasOwn(state, key)) restore(state[key]);
   for (const each of judges) {
     for (const { hook } of each.registeredHooks?.read.entries ?? []) hook(each, result);
   }
   if (strict) refuse(keys());
   return result;
+}
+
+/** The fault of the value for an entry, as a list of one or none. */
+function unfitness({ key, tensor }: StateEntry, value: Tensor | undefined, assign: boolean): string[] {
+  if (value === undefined) return [];
+  if (!isTensor(value)) return [`${typeof value} for the tensor ${key}`];
+  if (`${value.shape}` !== `${tensor.shape}`) {
+    return [`shape [${value.shape}] for ${key} of shape [${tensor.shape}]`];
+  }
+  if (assign || !isShapesOnly(tensor.device) || isShapesOnly(value.device)) return [];
+  const advice = "load with { assign: true }, or allocate it by toEmpty({ device }) before";
+  return [`${key} without elements to copy into, on the device "${tensor.device}": ${advice}`];
 }
 
 /** Replaces a module's tensors by those of a state. Sharing in the module is preserved. */
@@ -170,6 +195,13 @@ function stateEntriesOf<M extends Stateful<M>>(module: M, prefix = ""): StateEnt
   return [...ownEntriesOf(module, prefix), ...below];
 }
 
+/** Every path to a module that restores an extra state. */
+function extraEntriesOf<M extends Stateful<M>>(module: M, prefix = ""): ExtraEntry[] {
+  const below = module.memberModules().flatMap(([name, child]) => extraEntriesOf(child, `${prefix}${name}.`));
+  if (typeof module.setExtraState !== "function") return below;
+  return [{ key: prefix + EXTRA, restore: (state) => module.setExtraState?.(state) }, ...below];
+}
+
 /**
  * Saves the state of a module and its descendants to a record, with their hooks; returns the record, or the hooks'
  * replacement.
@@ -178,6 +210,8 @@ export function writeState<M extends Stateful<M>>(module: M, prefix: string, int
   const { registeredHooks: hooks } = module;
   for (const { hook } of hooks?.writing.entries ?? []) hook(module, prefix);
   for (const { key, tensor } of ownEntriesOf(module, prefix)) into[key] = tensor.detach();
+  // Of whatever type: what the module returns is for itself to restore
+  if (typeof module.getExtraState === "function") Reflect.set(into, prefix + EXTRA, module.getExtraState());
   let state = into;
   for (const [name, child] of module.memberModules()) state = writeState(child, `${prefix}${name}.`, state);
   for (const { hook } of hooks?.written.entries ?? []) state = hook(module, state, prefix) ?? state;

@@ -401,10 +401,18 @@ abstract class OneState extends RNNBase {
 
 /** h ← tanh(W x + b + V h + c), or relu, as torch.nn.RNN. */
 export class RNN extends OneState {
+  readonly nonlinearity: "tanh" | "relu";
+
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, ElmanOptions, typeof ELMAN>) {
     const options = layerArguments<RecurrentSizes, ElmanOptions>("RNN", ELMAN, given);
     super(gatesOfElman(options.nonlinearity), options);
+    this.nonlinearity = options.nonlinearity ?? "tanh";
+  }
+
+  /** The kind of the layer, as PyTorch names it. */
+  get mode(): "RNN_TANH" | "RNN_RELU" {
+    return this.nonlinearity === "tanh" ? "RNN_TANH" : "RNN_RELU";
   }
 }
 
@@ -413,6 +421,11 @@ export class GRU extends OneState {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: GatedArguments) {
     super(GRU_GATES, layerArguments<RecurrentSizes, RecurrentOptions>("GRU", GATED, given));
+  }
+
+  /** The kind of the layer, as PyTorch names it. */
+  get mode(): "GRU" {
+    return "GRU";
   }
 }
 
@@ -424,6 +437,11 @@ export class LSTM extends RNNBase {
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
   constructor(...given: Arguments<RecurrentSizes, LSTMOptions, typeof PROJECTED>) {
     super(LSTM_GATES, layerArguments<RecurrentSizes, LSTMOptions>("LSTM", PROJECTED, given));
+  }
+
+  /** The kind of the layer, as PyTorch names it. */
+  get mode(): "LSTM" {
+    return "LSTM";
   }
 
   /** Returns the packed outputs and the final states. */

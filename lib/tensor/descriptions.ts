@@ -86,6 +86,9 @@ const MEMBERS: Described<Tensor> & ThisType<Tensor> = {
     return this.transpose(-2, -1);
   },
   get H() {
+    if (this.ndim !== 2 && this.ndim !== 0) {
+      throw new DynError(`Expected a matrix for H but found ${this.ndim} dimensions; mH is of batches`);
+    }
     return this.isComplex() ? this.T.conj() : this.T;
   },
   get mH() {

@@ -367,7 +367,10 @@ export const dropout1d: (
   inplace?: boolean | DropoutOptions,
   options?: DropoutOptions,
 ) => Tensor = ops.dropout1d;
-/** As dropout, of whole channels of 2 dimension(s), as `nn.functional.dropout2d`. */
+/**
+ * As dropout, of whole channels of 2 dimension(s), as `nn.functional.dropout2d`, of (batch, channels,
+ * length), too.
+ */
 export const dropout2d: (
   self: Tensor,
   p?: number | DropoutOptions,
@@ -837,7 +840,10 @@ export const luFactorEx: (
   A: Tensor,
   options?: PivotCheckErrorsOptions,
 ) => Results<Tensor, ["LU", "pivots", "info"]> = ops.luFactorEx;
-/** L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host. */
+/**
+ * L and U in one matrix and pivots, as `torch.linalg.lu_factor`; a singular matrix is an error. Computed on
+ * the host.
+ */
 export const luFactor: (A: Tensor, options?: PivotOptions) => Results<Tensor, ["LU", "pivots"]> =
   ops.luFactor;
 /** P, L and U with A = P · L · U, as `torch.linalg.lu`; without `pivot` P is empty. Computed on the host. */

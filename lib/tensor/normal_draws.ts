@@ -4,6 +4,7 @@
  */
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import type { RandOptions } from "../ops/generated_options.ts";
 import type { RandomSource } from "../ops/random_source.ts";
 import { resultTypeOf } from "../ops/promotion.ts";
@@ -53,8 +54,9 @@ export function normal(
       "Expected a size of normal only for two numbers but found it with a tensor, which has a shape",
     );
   }
+  const { generator = null } = optionsOf("normal", third, ["generator"]);
   const shape = broadcastShapes(...tensors.map((each) => each.shape));
-  const drawn = ops.randn(shape, { ...third, dtype: resultTypeOf(tensors), device: first.device });
+  const drawn = ops.randn(shape, { generator, dtype: resultTypeOf(tensors), device: first.device });
   return noGrad(() => ops.add(ops.mul(drawn, std), mean));
 }
 

@@ -45,7 +45,9 @@ const dropout = composeOp({
 function channelDropout(rank: 1 | 2 | 3) {
   return composeOp({
     name: `dropout${rank}d`,
-    doc: `As dropout, of whole channels of ${rank} dimension(s), as \`nn.functional.dropout${rank}d\`.`,
+    doc: `As dropout, of whole channels of ${rank} dimension(s), as \`nn.functional.dropout${rank}d\`${
+      rank === 2 ? ", of (batch, channels, length), too" : ""
+    }.`,
     params: DROPOUT_PARAMS,
     inplace: true,
     exposure: { method: false, free: false, namespaces: ["nn.functional"] },
@@ -54,16 +56,23 @@ function channelDropout(rank: 1 | 2 | 3) {
       if (self.shape.length < rank + 1) {
         throw new DynError(`Expected at least ${rank + 1} dimensions but found ${shapeText(self.shape)}`);
       }
+      if (rank === 1 && self.shape.length > 3) {
+        throw new DynError(`Expected 2 or 3 dimensions for dropout1d but found ${shapeText(self.shape)}`);
+      }
       return contiguousMeta(self.shape, self.dtype, self.device);
     },
     compose(o, { self, p, training }) {
       if (!training || p === 0) return self;
       if (p === 1) return o.mul(self, 0);
-      const lead = self.shape.length - rank;
+      // Three dimensions are a batch to dropout2d, as in PyTorch, whose other two take one sample
+      const lead = rank !== 2 && self.shape.length === rank + 1 ? 1 : 2;
       const channels = o.newEmpty(self, self.shape.map((size, d) => d < lead ? size : 1));
       return o.mul(self, o.dropoutMask(channels, p));
     },
-    samples: [{ args: [t(2, 3, 4, 4, 4)], options: { training: false } }],
+    samples: [{ args: [rank === 1 ? t(2, 3, 4) : t(2, 3, 4, 4, 4)], options: { training: false } }],
+    errors: rank === 1
+      ? [{ args: [t(2, 3, 4, 4)], message: "Expected 2 or 3 dimensions for dropout1d" }]
+      : [{ args: [t(3)], message: "dimensions" }],
   });
 }
 

@@ -3,7 +3,7 @@
  * float64; pivots count from 1, as in LAPACK.
  */
 import { isInteger } from "../../base/dtype.ts";
-import { DynError } from "../../base/errors.ts";
+import { DynError, LinAlgError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { isEqual } from "../../sym/decide.ts";
 import type { Dim } from "../../sym/expr.ts";
@@ -79,13 +79,35 @@ export function eliminateComplex(LU: ComplexMatrix, pivot: boolean): Elimination
   return { LU, pivots, info };
 }
 
-function factorsOf(A: HostTensor, pivot: boolean): readonly HostTensor[] {
+/** The first zeros on the diagonals. Throws LinAlgError for one if `checkErrors`. */
+function zerosOf(
+  found: readonly { readonly info: number }[],
+  lead: readonly number[],
+  checkErrors: boolean,
+): HostTensor {
+  const bad = found.findIndex(({ info }) => info > 0), info = found[bad]?.info;
+  if (checkErrors && info !== undefined) {
+    throw new LinAlgError(
+      `Expected invertible matrices but found a zero on the diagonal of U, element ${info} of matrix ${bad}; ` +
+        "luFactorEx returns such factors",
+    );
+  }
+  return hostTensor(lead, "int32", found.map(({ info }) => info));
+}
+
+/** How matrices are factorised. */
+interface Factorization {
+  readonly pivot: boolean;
+  readonly checkErrors: boolean;
+}
+
+function factorsOf(A: HostTensor, { pivot, checkErrors }: Factorization): readonly HostTensor[] {
   const { lead, matrices } = matricesOf(A), [rows = 0, columns = 0] = A.shape.slice(-2);
   const found = matrices.map((each) => eliminate(each, pivot)), count = Math.min(rows, columns);
   return [
     matrixTensor(lead, A.dtype, { matrices: found.map(({ LU }) => LU), rows, columns }),
     hostTensor([...lead, count], "int32", found.flatMap(({ pivots }) => pivots)),
-    hostTensor(lead, "int32", found.map(({ info }) => info)),
+    zerosOf(found, lead, checkErrors),
   ];
 }
 
@@ -111,7 +133,7 @@ const luFactorEx = hostWideOp({
   results: ["LU", "pivots", "info"],
   exposure: LINALG,
   infer: ({ A }) => metas("luFactorEx", A),
-  compute: ({ A, pivot }) => factorsOf(A, pivot),
+  compute: ({ A, pivot, checkErrors }) => factorsOf(A, { pivot, checkErrors }),
   gradient: {
     kind: "rule",
     saves: ["out"],
@@ -126,13 +148,13 @@ const luFactorEx = hostWideOp({
 const luFactorPairs = pairedOp(luFactorEx, {
   name: "luFactorPairs",
   paired: [true, false, false],
-  compute({ A, pivot }) {
+  compute({ A, pivot, checkErrors }) {
     const { lead, matrices } = complexMatricesOf(A), [rows = 0, columns = 0] = A.shape.slice(-3);
     const found = matrices.map((each) => eliminateComplex(each, pivot));
     return [
       pairsTensor([...lead, rows, columns], A.dtype, found.map(({ LU }) => LU)),
       hostTensor([...lead, Math.min(rows, columns)], "int32", found.flatMap(({ pivots }) => pivots)),
-      hostTensor(lead, "int32", found.map(({ info }) => info)),
+      zerosOf(found, lead, checkErrors),
     ];
   },
 });
@@ -208,18 +230,22 @@ const permutationOf = hostWideOp({
 
 const luFactor = composeWideOp({
   name: "luFactor",
-  doc: "L and U in one matrix and pivots, as `torch.linalg.lu_factor`. Computed on the host.",
+  doc:
+    "L and U in one matrix and pivots, as `torch.linalg.lu_factor`; a singular matrix is an error. Computed on the host.",
   params: { A: required("tensor"), pivot: optional("bool", true, { keyword: true }) },
   results: ["LU", "pivots"],
   exposure: LINALG,
   hostParts: true,
   infer: ({ A }) => metas("luFactor", A).slice(0, 2),
   compose(o, { A, pivot }) {
-    const [LU, pivots] = o.luFactorEx(A, { pivot });
+    const [LU, pivots] = o.luFactorEx(A, { pivot, checkErrors: true });
     return [LU, pivots];
   },
   samples: [],
-  errors: [{ args: [t(3)], message: "matrices" }],
+  errors: [
+    { args: [t(3)], message: "matrices" },
+    { args: [{ tensor: [2, 2], range: [0, 0] }], message: "Expected invertible matrices" },
+  ],
 });
 
 const linalgLu = composeWideOp({
@@ -300,7 +326,7 @@ const lu = composeWideOp({
   hostParts: true,
   infer: ({ self, getInfos }) => metas("lu", self).slice(0, getInfos ? 3 : 2),
   compose(o, { self, pivot, getInfos }) {
-    const [LU, pivots, infos] = o.luFactorEx(self, { pivot });
+    const [LU, pivots, infos] = o.luFactorEx(self, { pivot, checkErrors: !getInfos });
     return getInfos ? [LU, pivots, infos] : [LU, pivots];
   },
   samples: [],

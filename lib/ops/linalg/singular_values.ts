@@ -4,6 +4,7 @@
  * order.
  */
 import { isComplex } from "../../base/dtype.ts";
+import { LinAlgError } from "../../base/errors.ts";
 import { isEqual } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import { composeOp, hostOp, type HostTensor, type TensorLike } from "../definition.ts";
@@ -214,6 +215,13 @@ function phaseGradient<T extends TensorLike>(
   return o.diagEmbed(o.complex(o.zerosLike(S), o.div(turned, o.mul(S, 2))));
 }
 
+/** Throws LinAlgError for matrices that have no singular values. */
+function checkFinite({ data }: HostTensor): void {
+  const odd = data.find((x) => !Number.isFinite(Number(x)));
+  if (odd === undefined) return;
+  throw new LinAlgError(`Expected finite elements for the singular value decomposition but found ${odd}`);
+}
+
 const singularFactors = hostOp({
   name: "singularFactors",
   doc: "U, S and Vh with A = U · diag(S) · Vh, as many columns and rows as there are values.",
@@ -224,7 +232,10 @@ const singularFactors = hostOp({
     checkMatrices("svd", A);
     return factorMetas(A);
   },
-  compute: ({ A }) => factorsOf(A),
+  compute({ A }) {
+    checkFinite(A);
+    return factorsOf(A);
+  },
   gradient: {
     kind: "rule",
     saves: ["out"],
@@ -240,6 +251,7 @@ const singularPairs = pairedOp(singularFactors, {
   name: "singularPairs",
   paired: [true, false, true],
   compute({ A }) {
+    checkFinite(A);
     const { lead, matrices } = complexMatricesOf(A), [rows = 0, columns = 0] = A.shape.slice(-3);
     const least = Math.min(rows, columns), found = matrices.map(decomposeComplex);
     return [

@@ -24,7 +24,13 @@ const searchsorted = composeOp({
     sorter: nullable("tensor", { keyword: true }),
   },
   exposure: { method: false },
-  infer({ sortedSequence, self, outInt32, right, side }) {
+  infer({ sortedSequence, self, outInt32, right, side, sorter }) {
+    if (sorter && !sameShape(sorter.shape, sortedSequence.shape)) {
+      throw new DynError(
+        `Expected a sorter of the shape of the sequence, ${shapeText(sortedSequence.shape)}, but found ` +
+          shapeText(sorter.shape),
+      );
+    }
     if (side === "left" && right) {
       throw new DynError('Expected side and right to agree but found side "left" and right true');
     }
@@ -50,7 +56,14 @@ const searchsorted = composeOp({
   },
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [{ tensor: [4], dtype: "int64", range: [0, 1] }, t(2, 3)] }],
-  errors: [{ args: [t(2, 3), t(3, 2)], message: "last dimension only" }],
+  errors: [
+    { args: [t(2, 3), t(3, 2)], message: "last dimension only" },
+    {
+      args: [t(3), t(2)],
+      options: { sorter: { tensor: [2], dtype: "int64", range: [0, 1] } },
+      message: "Expected a sorter of the shape of the sequence",
+    },
+  ],
 });
 
 const countBefore = lowerOp({
