@@ -37,6 +37,41 @@ class Numbering extends Map<unknown, unknown> {
   }
 }
 
+/** A default that the module changes, which constructors can read only in their own calls. */
+let defaults = { lr: 1 };
+const setDefaults = (lr: number): unknown => defaults = { lr };
+
+/** Constructors that share `this` with arrow functions, before and after it is initialised. */
+class Emitter {
+  readonly heard: number[] = [];
+}
+class Store extends Emitter {
+  readonly lr: number;
+  readonly next: () => number;
+  constructor(n: number) {
+    super();
+    const settings = { ...defaults };
+    this.lr = settings.lr * n;
+    this.next = () => this.heard.push(this.lr);
+  }
+}
+class LateStore extends Emitter {
+  readonly lr: number;
+  readonly shown: () => number;
+  constructor(n: number) {
+    const { lr } = defaults;
+    super();
+    this.lr = lr + n;
+    this.shown = () => this.lr;
+  }
+}
+class GivenStore extends Store {
+  readonly later = () => this.lr + 1;
+  constructor(n: number) {
+    super(defaults.lr + n);
+  }
+}
+
 /** Programs whose graphs need no break. */
 export const idioms: Corpus = {
   "collections with a method that adds items, which their constructor calls"({ compile, see }) {
@@ -188,6 +223,19 @@ class Named extends Parsed {
 
 /** Programs that may break the graph, but do what they do uncompiled. */
 export const brokenIdioms: Corpus = {
+  "constructors that share this with arrow functions, and read what their module changes"({ compile, see }) {
+    for (const Made of [Store, LateStore, GivenStore]) {
+      const f = compile((x: Tensor, n: number) => {
+        const made = new Made(n);
+        if (made instanceof Store) made.next();
+        return [x.mul(made.lr), made.heard, made instanceof GivenStore && made.later()];
+      });
+      for (const n of [1, 2, 3]) see(f(v(1), n));
+      setDefaults(2);
+      for (const n of [1, 2, 3]) see(f(v(1), n));
+      setDefaults(1);
+    }
+  },
   "constructors of derived classes that end the graph"({ compile, see }) {
     const f = compile((x: Tensor, text: string) => {
       const y = x.add(1), parsed = new Parsed(text), named = new Named(text);

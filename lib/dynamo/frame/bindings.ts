@@ -22,7 +22,7 @@ import type { FreeBinding, Held, PrivateAccess, UnreachedMethod } from "./info.t
 import { noteNamespace } from "./namespaces.ts";
 import { type Inspector, InspectorUnavailable, textField } from "./inspector.ts";
 import { isInPackage } from "./loaded_texts.ts";
-import { type Located, meansInside, moduleVariablesAt } from "./located.ts";
+import { type Located, losesThis, meansInside, moduleVariablesAt } from "./located.ts";
 import { type CallWatch, watchCalls } from "./next_call.ts";
 import { isOwnModule } from "../../base/errors.ts";
 import { preferringOwnBuiltins } from "../../base/own_builtins.ts";
@@ -131,6 +131,12 @@ export class Bindings {
       return { kind: "unreachable", because: `${variable.name} of an enclosing method cannot be read` };
     }
     const because = `${variable.name} can be reached only in a call`;
+    if (at && losesThis(at)) {
+      return {
+        kind: "unreachable",
+        because: `${because}, where V8 would spoil "this" of a constructor whose arrow functions use it`,
+      };
+    }
     // Private members of dyn's own classes are the state of tapes and storages, which no trace enters.
     const isKept = variable.kind === "private" && isOwnModule(this.at.module.url);
     if (!at || isKept || !meansInside(at, variable)) return { kind: "unreachable", because };

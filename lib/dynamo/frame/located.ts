@@ -33,6 +33,16 @@ export function meansInside(at: Located, variable: Variable): boolean {
   return NAMED.has(variable.kind) && !namesInside(at).has(variable.name);
 }
 
+/**
+ * Returns whether evaluating anything in a call of the function would spoil its `this`: where a derived constructor
+ * shares it with arrow functions, V8 takes it for initialised afterwards, and refuses the call of `super`.
+ */
+export function losesThis({ module, node }: Located): boolean {
+  const unit = module.analysis.units.get(node);
+  if (unit?.functionKind !== "derivedConstructor") return false;
+  return unit.dynamicScope || unit.pseudo.values().some(({ capturers }) => capturers.size > 0);
+}
+
 const declaredInside = new WeakMap<FunctionNode, ReadonlySet<string>>();
 
 /**
