@@ -4,7 +4,19 @@
  * Some are run and some compiled, selected by a seed (DYN_TEST_SEED), or all of them (DYN_TEST_ALL=1).
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { arange, compile, compiler, type Tensor, tensor } from "../mod.ts";
+import {
+  arange,
+  compile,
+  compiler,
+  DynError,
+  emptyStrided,
+  noGrad,
+  ones,
+  type Tensor,
+  tensor,
+  where,
+  zeros,
+} from "../mod.ts";
 import type { IndexArgument } from "../lib/tensor/index_syntax.ts";
 import "./support/turns/ops.ts";
 import { sampleBySeed } from "./support/sampling.ts";
@@ -139,4 +151,59 @@ Deno.test("written values may be lists, as untyped programs pass them: a compile
     const compiled = compile(write, { backend: "eager" })(tensor([[1, 2], [3, 4]]).float(), first);
     assertEquals(compiled.tolist(), [[2 * first, 4], [4, 8]]);
   }
+});
+
+Deno.test("writes at a mask keep sizes known, wherever it is, if all selected elements get the same values", () => {
+  const mask = tensor([true, false, true, false]), square = tensor([[true, false], [false, true]]);
+  const writes: readonly (readonly [number[], (x: Tensor) => Tensor, (x: Tensor) => Tensor])[] = [
+    [[3, 4], (x) => x.set([":", mask], 0), (x) => x.maskedFill(mask, 0)],
+    [
+      [3, 4],
+      (x) => x.set([":", mask], arange(3).view([3, 1])),
+      (x) => where(mask, arange(3).view([3, 1]), x),
+    ],
+    [[4, 3], (x) => x.set([mask], arange(3)), (x) => where(mask.view([4, 1]), arange(3), x)],
+    [[4], (x) => x.set([mask], tensor([7])), (x) => x.maskedFill(mask, 7)],
+    [
+      [3, 2, 2, 5],
+      (x) => x.set([":", square], arange(15).view([3, 1, 5])),
+      (x) => where(square.unsqueeze(-1), arange(15).view([3, 1, 1, 5]), x),
+    ],
+    [
+      [3, 4],
+      (x) => x.indexPut_([null, mask], arange(3).view([3, 1]), true),
+      (x) => where(mask, x.add(arange(3).view([3, 1])), x),
+    ],
+  ];
+  for (const [k, [shape, write, wanted]] of writes.entries()) {
+    const given = numbered(shape), run = (x: Tensor) => write(x.clone());
+    assertEquals(run(given).tolist(), wanted(given).tolist(), `write ${k}`);
+    const compiled = compile(run, { backend: "aot_eager", fullgraph: true });
+    assertEquals(compiled(given).tolist(), wanted(given).tolist(), `compiled write ${k}`);
+  }
+});
+
+Deno.test("values written at a mask have to fit into what it selects", () => {
+  const write = (shape: number[], at: number, values: number[]) => () =>
+    zeros(shape).indexPut([...new Array<null>(at).fill(null), ones([shape[at] ?? 0]).gt(0)], ones(values));
+  assertThrows(write([3, 4], 1, [5, 1]), DynError, "broadcast to [3, 1] but found [5, 1]");
+  assertThrows(write([3, 1], 0, [5]), DynError, "broadcast to [1, 1] but found [5]");
+  assertThrows(write([3, 4], 0, [1, 1, 4]), DynError, "broadcast to [1, 4] but found [1, 1, 4]");
+});
+
+Deno.test("memory with strides of its own takes the history of what is written into it", () => {
+  const copy = (x: Tensor) => {
+    const own = emptyStrided([2, 3], [1, 2]);
+    own.set([":"], x.mul(2));
+    return own;
+  };
+  for (const run of [copy, compile(copy, { backend: "aot_eager", fullgraph: true })]) {
+    const x = ones([2, 3], { requiresGrad: true }), found = run(x);
+    assertEquals(found.stride(), [1, 2]);
+    found.sum().backward();
+    assertEquals(x.grad?.tolist(), [[2, 2, 2], [2, 2, 2]]);
+  }
+  const untouched = noGrad(() => emptyStrided([2, 3], [1, 2]));
+  untouched.copy_(ones([2, 3], { requiresGrad: true }));
+  assertEquals(untouched.requiresGrad, true);
 });

@@ -19,6 +19,7 @@ import { asTensor, tensor, type TensorOptions } from "./creation.ts";
 import type { Described, NonzeroStaticOptions } from "./described.ts";
 import { ops } from "./eager.ts";
 import type { Element } from "./host.ts";
+import { isGradEnabled } from "./modes.ts";
 import { isTensor, Tensor } from "./tensor.ts";
 import type { Tolerances } from "./tensor_options.ts";
 
@@ -247,7 +248,9 @@ export function emptyStrided(
   }
   const extent = size.includes(0) ? 0 : size.reduce((sum, n, d) => sum + (n - 1) * (stride[d] ?? 0), 1);
   const { requiresGrad = false, ...place } = options;
-  return ops.asStrided(ops.empty([extent], place), size, stride).detach().requiresGrad_(requiresGrad);
+  const made = ops.asStrided(ops.empty([extent], place), size, stride);
+  // A view has a history from its first write on if it was created while gradients are recorded, as a tensor has
+  return requiresGrad || !isGradEnabled() ? made.detach().requiresGrad_(requiresGrad) : made;
 }
 
 /** The free form of the method. */

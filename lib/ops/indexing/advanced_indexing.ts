@@ -70,7 +70,8 @@ function rangesOf(self: TensorMeta, indices: readonly (TensorMeta | null)[]): El
   return indices.flatMap((index, d) => index ? [indexRange(index, self.shape[d] ?? 1, true)] : []);
 }
 
-const isMask = (index: TensorLike | null): boolean => index?.dtype === "bool" || index?.dtype === "uint8";
+const isMask = (index: Pick<TensorLike, "dtype"> | null): boolean =>
+  index?.dtype === "bool" || index?.dtype === "uint8";
 
 /** Integer indices, with each mask replaced by the positions of its true elements, one tensor for each dimension. */
 function withoutMasks<T extends TensorLike>(o: OpApi<T>, indices: readonly (T | null)[]): (T | null)[] {
@@ -130,14 +131,48 @@ const gatherIndices = lowerOp({
   ],
 });
 
+/** A write at a mask that needs no positions. */
+interface MaskedWrite<T> {
+  /** The mask, and the values, so that both broadcast to the tensor. */
+  readonly mask: T;
+  readonly values: T;
+}
+
 /**
- * The mask, if it is the only index and all selected positions get the same values: then no positions are needed, and
- * sizes stay known. Null otherwise.
+ * The write with a mask in place of positions, if that mask is the only index and all selected positions get the same
+ * values: then sizes stay known. Null otherwise.
  */
-function onlyMask<T extends TensorLike>(self: T, indices: readonly (T | null)[], values: T): T | null {
-  const [mask = null, ...others] = indices;
-  if (!mask || !isMask(mask) || others.some((other) => other !== null)) return null;
-  return values.shape.length <= self.shape.length - mask.shape.length ? mask : null;
+function maskedWrite<T extends TensorLike>(
+  o: OpApi<T>,
+  { self, indices, values }: {
+    readonly self: T;
+    readonly indices: readonly (T | null)[];
+    readonly values: T;
+  },
+): MaskedWrite<T> | null {
+  const mask = onlyMask(self, indices, values);
+  if (!mask) return null;
+  const behind = self.shape.length - indices.indexOf(mask) - mask.shape.length;
+  const wide = o.reshape(o.to(mask, "bool"), [...mask.shape, ...ones(behind)]);
+  // The one dimension of the selected positions becomes those of the mask
+  const selected = values.shape.length - 1 - behind;
+  if (selected < 0) return { mask: wide, values };
+  const shape = values.shape.toSpliced(selected, 1, ...ones(mask.shape.length));
+  return { mask: wide, values: o.reshape(values, shape) };
+}
+
+const ones = (count: number): Dim[] => new Array<Dim>(count).fill(1);
+
+/** The mask, if it is the only index and the values do not depend on the selected position; null otherwise. */
+function onlyMask<T extends Pick<TensorLike, "dtype" | "shape">>(
+  self: Shaped,
+  indices: readonly (T | null)[],
+  values: Shaped,
+): T | null {
+  const [mask, ...others] = indices.filter((index) => index !== null);
+  if (!mask || others.length > 0 || !isMask(mask)) return null;
+  const behind = self.shape.length - indices.indexOf(mask) - mask.shape.length;
+  return values.shape.length <= behind || values.shape[values.shape.length - 1 - behind] === 1 ? mask : null;
 }
 
 const indexPut = composeOp({
@@ -155,14 +190,14 @@ const indexPut = composeOp({
       throw new DynError(`Expected values of type ${self.dtype} but found ${values.dtype}`);
     }
     if (!indices.some(isMask)) checkValues(self, indices, values);
+    const mask = onlyMask(self, indices, values);
+    if (mask) checkMasked(self, { at: indices.indexOf(mask), mask }, values);
     return contiguousMeta(self.shape, self.dtype, deviceOf([self, values]));
   },
   compose(o, { self, indices, values, accumulate }) {
-    const mask = onlyMask(self, indices, values);
-    if (mask) {
-      const rest = self.shape.length - mask.shape.length;
-      const wide = o.reshape(o.to(mask, "bool"), [...mask.shape, ...new Array<Dim>(rest).fill(1)]);
-      return o.where(wide, accumulate ? o.add(self, values) : values, self);
+    const masked = maskedWrite(o, { self, indices, values });
+    if (masked) {
+      return o.where(masked.mask, accumulate ? o.add(self, masked.values) : masked.values, self);
     }
     return o.putIndices(self, withoutMasks(o, indices), values, accumulate);
   },
@@ -180,6 +215,19 @@ function checkValues(self: TensorMeta, indices: readonly (TensorMeta | null)[], 
       `Expected values that broadcast to ${shapeText(shape)} but found ${shapeText(values.shape)}`,
     );
   }
+}
+
+/** Throws unless values fit into what a mask selects, however many elements that is. */
+function checkMasked(
+  self: Shaped,
+  { at, mask }: { readonly at: number; readonly mask: Shaped },
+  values: Shaped,
+): void {
+  const selected = self.shape.toSpliced(at, mask.shape.length, 1);
+  if (broadcastsTo(values.shape, selected)) return;
+  throw new DynError(
+    `Expected values that broadcast to ${shapeText(selected)} but found ${shapeText(values.shape)}`,
+  );
 }
 
 const putIndices = lowerOp({
