@@ -110,6 +110,26 @@ Deno.test("results that alias a written input are those after the write, in its 
   }
 });
 
+Deno.test("inputs that overlap in part are written and read as uncompiled, also where they were apart before", () => {
+  const program = (a: Tensor, b: Tensor) => {
+    a.add_(1);
+    a.mul_(b);
+    return b.mul(2);
+  };
+  const parts = (isApart: boolean) => {
+    const whole = arange(10, { dtype: "float32" });
+    return [whole.narrow(0, 0, 4), whole.narrow(0, isApart ? 5 : 1, 4), whole] as const;
+  };
+  for (const backend of ["eager", "aot_eager", "inductor"]) {
+    const compiled = compile(program, { backend });
+    for (const isApart of [true, false, true, false]) {
+      const [a, b, whole] = parts(isApart), [p, q, other] = parts(isApart);
+      assertEquals(compiled(a, b).tolist(), program(p, q).tolist(), `${backend}, apart: ${isApart}`);
+      assertEquals(whole.tolist(), other.tolist(), `${backend}, apart: ${isApart}`);
+    }
+  }
+});
+
 Deno.test("memory seen as elements of two types is written and read through both", () => {
   const program = (x: Tensor, bits: Tensor) => {
     x.add_(1);

@@ -79,6 +79,8 @@ const FAILING: readonly string[] = [
   "(o.list.length).foo(x.add(2))",
   "const t = o.g(); return t.a.b(x.add(2));",
   "const t = o.g(); return t.a(x.add(2));",
+  "return [...(function* () { yield* o.n; })()];",
+  "return [...(function* () { yield* o.f(); })()];",
 ];
 
 const look = compiler.disable((value?: unknown) => value);

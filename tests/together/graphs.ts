@@ -2,6 +2,7 @@
 import "../support/eager_tier.ts";
 import "../aot_test.ts";
 import "../aot_fuzz_test.ts";
+import "../parts_test.ts";
 import "../folded_constants_test.ts";
 import "../graph_test.ts";
 import "../inductor_test.ts";
