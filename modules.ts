@@ -955,6 +955,7 @@ import "./lib/dynamo/trace/gradient_flow.ts";
 import "./lib/dynamo/trace/custom_ops.ts";
 import "./lib/dynamo/trace/custom_calls.ts";
 import "./lib/dynamo/trace/nonstrict.ts";
+import "./lib/dynamo/trace/slice_texts.ts";
 import "./lib/dynamo/trace/gradient_hooks.ts";
 import "./lib/dynamo/trace/backward.ts";
 import "./lib/dynamo/trace/tensor_methods.ts";

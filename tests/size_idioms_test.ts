@@ -120,3 +120,33 @@ Deno.test("where each size has a version, the warning names the size, the line t
     );
   }
 });
+
+Deno.test("slices as texts of numbers mean what their texts mean, for all numbers", () => {
+  const x = sequences(9);
+  const texts: Readonly<Record<string, (n: number) => string>> = {
+    "from": (n) => `${n}:`,
+    "to": (n) => `:${n}`,
+    "the last": (n) => `-${n}:`,
+    "a sign": (n) => `+${n}:8`,
+    "in steps": (n) => `1 : ${n} :2`,
+    "steps": (n) => `::${n}`,
+    "a space behind a sign": (n) => `- ${n}:`,
+    "digits around": (n) => `1${n}:`,
+    "no slice": (n) => `${n}`,
+    "too many": (n) => `${n}:1:1:1`,
+  };
+  const outcome = (run: Run, n: number): unknown => {
+    try {
+      return shown(run(x, n));
+    } catch (error) {
+      return String(error);
+    }
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    const run: Run = (y, n) => y.at(0, 0, text(n)).mul(1);
+    const f = compile(run, { backend: "eager" });
+    for (const n of [3, 4, 5, 0, 1, -2, 2.5, 7, 12, NaN]) {
+      assertEquals(outcome(f, n), outcome(run, n), `${name} ${n}`);
+    }
+  }
+});

@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<ParamKind, string>> = {
   float: "number",
   floatOperand: "number",
   scalarOrString: "Scalar | string",
-  intsOrString: "IntOrInts | string",
+  sizesOrString: "Dim | readonly Dim[] | string",
   int: "number",
   ints: "readonly number[]",
   intOrInts: "IntOrInts",

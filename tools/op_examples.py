@@ -26,7 +26,7 @@ INTS = {"dim": [1, 0, -1], "dim0": [0], "dim1": [1], "dim2": [2], "axis0": [0], 
 KINDS = {
     "int": [1, 0, 2], "size": [2, 3], "bool": [True], "float": [0.5, 2.0], "scalar": [2, 0.5], "string": [],
     "ints": [[1, 0], [0], [2], [2, 3]], "dims": [[0], [0, 1]], "sizes": [[3, 2], [6], [2, 2, 3]], "intOrInts": [2],
-    "intsOrString": [1], "scalarOrString": [2], "floatOrFloats": [2.0], "outputSizes": [2], "pairs": [1],
+    "sizesOrString": [1], "sizeOrSizes": [2], "counts": [[2]], "scalarOrString": [2], "floatOrFloats": [2.0], "outputSizes": [2], "pairs": [1],
     "dimsOrBool": [0],
 }
 IMAGES, X = [[[[1.5, 2.0], [3.0, 4.0]]]], [[1.5, 2.0], [3.0, 4.0]]

@@ -295,11 +295,9 @@ function coerce<T>(
       throw bad();
     }
     case "dimsOrBool":
-    case "intsOrString":
     case "intOrInts":
     case "dims": {
       if (typeof value === "boolean" && param.kind === "dimsOrBool") return value;
-      if (typeof value === "string" && param.kind === "intsOrString") return value;
       if (typeof value === "number" && Number.isInteger(value)) return value;
       const ints = integers(value);
       if (ints !== undefined) return ints;
@@ -332,9 +330,12 @@ function coerce<T>(
       if (isWholeSize(value)) return value;
       throw bad();
     case "counts":
+    case "sizesOrString":
     case "sizeOrSizes":
     case "sizes": {
-      if (param.kind === "sizeOrSizes" && isWholeSize(value)) return value;
+      if (typeof value === "string" && param.kind === "sizesOrString") return value;
+      const isOne = param.kind === "sizeOrSizes" || param.kind === "sizesOrString";
+      if (isOne && isWholeSize(value)) return value;
       const list: readonly unknown[] | undefined = Array.isArray(value)
         ? value
         : isSize(value) && param.kind === "sizes"
@@ -389,7 +390,7 @@ const NOUNS: Readonly<Record<ParamKind, string>> = {
   float: "a number",
   floatOperand: "a number",
   scalarOrString: "a number or a name",
-  intsOrString: "an integer, a list of integers or a name",
+  sizesOrString: "an integer, a list of integers or a name",
   int: "an integer",
   ints: "a list of integers",
   intOrInts: "an integer or a list of integers",

@@ -1537,7 +1537,7 @@ export interface Conv1dOptions<T> {
   /** As PyTorch's `stride`; default 1. */
   readonly stride?: IntOrInts | undefined;
   /** As PyTorch's `padding`; default 0. */
-  readonly padding?: IntOrInts | string | undefined;
+  readonly padding?: Dim | readonly Dim[] | string | undefined;
   /** As PyTorch's `dilation`; default 1. */
   readonly dilation?: IntOrInts | undefined;
   /** As PyTorch's `groups`; default 1. */

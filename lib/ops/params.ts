@@ -33,8 +33,8 @@ export interface ArgumentTypes<T> {
   scalarOperand: Scalar | Dim | T;
   /** A number or a name: the order of a norm. */
   scalarOrString: Scalar | string;
-  /** intOrInts, or a name: "same" padding. */
-  intsOrString: number | readonly number[] | string;
+  /** sizeOrSizes, or a name: "same" padding. */
+  sizesOrString: Dim | readonly Dim[] | string;
   /** An integer that is a constant of the program (a dimension, a count of dimensions). */
   int: number;
   ints: readonly number[];

@@ -105,6 +105,7 @@ const IDIOMS: Readonly<Record<string, Made>> = {
     const left = Math.floor(pad / 2);
     return F.conv2d(F.pad(x, [left, pad - left, left, pad - left]), PLANAR, { stride: 2 });
   }),
+  "a padding that changes": beside(images(6), (x, n) => F.conv2d(x, PLANAR, { padding: [n, n - 3] })),
   // Spectra and windows
   "weighed samples": sized(sequences, (x) => x.mul(hannWindow(size(x, 2)))),
   "windows of other shapes": sized(sequences, (x) => {
@@ -158,6 +159,15 @@ const IDIOMS: Readonly<Record<string, Made>> = {
     sequences,
     (x) => [x.mul(2), `n=${size(x, 2)} ${(size(x, 2) / 2).toFixed(1)}`],
   ),
+  "a slice from a number": beside(sequences(24), (x, n) => x.at("...", `${n}:`).mul(2)),
+  "the last of a number": beside(sequences(24), (x, n) => x.at(":", ":", `-${n}:`).cumsum(2)),
+  "a slice between numbers": beside(sequences(24), (x, n) => x.at("...", `${n - 2}:${n + 3}:2`)),
+  "a slice from the middle": sized(sequences, (x) => x.at(":", ":", `${Math.floor(size(x, 2) / 2)}:`).neg()),
+  "a part that is cleared": beside(sequences(24), (x, n) => {
+    const copy = x.clone();
+    copy.set([":", ":", `${n}:`], 0);
+    return copy;
+  }),
   // Masks and tables
   "a causal mask": sized(tokens, (x) => {
     const n = size(x, 1), mask = ones([n, n]).triu(1).bool();

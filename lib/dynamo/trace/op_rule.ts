@@ -315,7 +315,14 @@ interface WrittenArgument {
 }
 
 /** Kinds of parameters that take sizes only. */
-const SIZE_KINDS: ReadonlySet<ParamKind> = new Set(["size", "sizes", "sizeOrSizes", "counts", "outputSizes"]);
+const SIZE_KINDS: ReadonlySet<ParamKind> = new Set([
+  "size",
+  "sizes",
+  "sizeOrSizes",
+  "sizesOrString",
+  "counts",
+  "outputSizes",
+]);
 
 /** A traced value as an argument for parsing. */
 function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenArgument): unknown {

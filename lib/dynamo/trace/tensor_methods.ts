@@ -24,6 +24,7 @@ import { enumerableKeys } from "./object_keys.ts";
 import { DEFINED, ofLayout, readTensorProperty } from "./tensor_properties.ts";
 import { refusing, tracedOps } from "./traced_ops.ts";
 import { refuseParts } from "./changing_parts.ts";
+import { sliceOfPieces } from "./slice_texts.ts";
 import { constantTensor } from "./creation.ts";
 import { ofNumbers } from "./tensor_data.ts";
 import { setRequiresGrad } from "./gradient_switches.ts";
@@ -184,7 +185,7 @@ function indexing(m: Interpreter): Indexing<TensorValue, Value> {
 function plainIndex(m: Interpreter, self: TensorValue, value: Value): unknown {
   switch (value.kind) {
     case "constant":
-      return value.value;
+      return sliceOfPieces(m, value) ?? value.value;
     case "number":
       return sizeOf(m.output, value) ?? specializeNumber(m.output, value).value;
     case "tensor":

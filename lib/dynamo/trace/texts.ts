@@ -63,18 +63,44 @@ function numberText({ expression }: NumberValue): HostExpression | null {
   return callIn(expression) === null ? expression : null;
 }
 
+/** A string of known pieces and of numbers that differ between calls, for those that read the numbers. */
+export class JoinedText extends PassedValue {
+  constructor(
+    hint: string,
+    text: HostText,
+    settle: PassedValue["settle"],
+    /** The pieces in order. */
+    readonly pieces: readonly (string | NumberValue)[],
+  ) {
+    super(hint, text, settle);
+  }
+}
+
+/** The pieces of a concatenation; null if one of them is neither known nor a number. */
+function piecesOf(operands: readonly PrimitiveValue[]): readonly (string | NumberValue)[] | null {
+  const all = operands.map((each): readonly (string | NumberValue)[] | null => {
+    if (each instanceof JoinedText && isPassed(each)) return each.pieces;
+    if (each.kind === "number") return [each];
+    return each.kind === "constant" && !isPassed(each) ? [String(each.value)] : null;
+  });
+  const known = all.filter((each) => each !== null);
+  return known.length === all.length ? known.flat() : null;
+}
+
 /** A string that may differ in other calls, composed of these parts. */
-function passedText(m: Interpreter, hint: string, { text, of }: {
+function passedText(m: Interpreter, hint: string, { text, of, pieces = null }: {
   readonly text: HostText;
   readonly of: readonly PrimitiveValue[];
+  readonly pieces?: JoinedText["pieces"] | null;
 }): ConstantValue {
-  const made = new PassedValue(hint, text, (mayEnd) => {
+  const settle = (mayEnd: boolean): void => {
     for (const each of of) {
       if (isPassed(each)) each.look(mayEnd);
       else if (each.kind === "number" && !mayEnd) specializeNumber(m.output, each);
       else textOf(m, each);
     }
-  });
+  };
+  const made = pieces ? new JoinedText(hint, text, settle, pieces) : new PassedValue(hint, text, settle);
   return partsOf(text).length > MOST_PARTS ? constant(made.value) : made;
 }
 
@@ -99,7 +125,7 @@ export function joinedText(
   }
   return parts.every((part) => typeof part === "string")
     ? constant(hint)
-    : passedText(m, hint, { text: parts, of: operands });
+    : passedText(m, hint, { text: parts, of: operands, pieces: piecesOf(operands) });
 }
 
 /**

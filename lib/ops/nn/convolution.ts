@@ -210,24 +210,49 @@ const convolutionBackwardWeight = lowerOp({
   samples: [{ args: [t(2, 3, 5, 5), t(2, 2, 5, 5), [3, 2, 3, 3], ...GEOMETRY] }],
 });
 
-/** A user's padding as numbers before each dimension; "same" may need one more after. */
+/** A user's padding of each dimension. */
+interface Padding {
+  /** The part that the convolution itself adds on both sides. */
+  readonly before: number[];
+  /** One more after, as "same" may need. */
+  readonly extra: number[];
+  /** Zeros to add on both sides before: a padding that changes between calls of one graph. */
+  readonly around: Dim[];
+}
+
 function paddingOf(
-  padding: number | readonly number[] | string,
+  padding: Dim | readonly Dim[] | string,
   at: {
     readonly kernel: readonly Dim[];
     readonly stride: readonly number[];
     readonly dilation: readonly number[];
   },
-): { before: number[]; extra: number[] } {
+): Padding {
   const { kernel, stride, dilation } = at, none = kernel.map(() => 0);
-  if (typeof padding !== "string") return { before: spread(padding, kernel.length, "padding"), extra: none };
-  if (padding === "valid") return { before: none, extra: none };
+  if (typeof padding !== "string") {
+    const all = spread(padding, kernel.length, "padding");
+    if (all.some((p) => isLess(p, 0))) {
+      throw new DynError(`Expected non-negative padding but found ${shapeText(all)}`);
+    }
+    return {
+      before: all.map((p) => typeof p === "number" ? p : 0),
+      extra: none,
+      around: all.map((p) => typeof p === "number" ? 0 : p),
+    };
+  }
+  if (padding === "valid") return { before: none, extra: none, around: none };
   checkOneOf("padding", padding, ["same", "valid"]);
   if (stride.some((s) => s !== 1)) {
     throw new DynError(`Expected a stride of 1 with padding "same" but found [${stride}]`);
   }
   const totals = kernel.map((size, d) => (knownSize(size) - 1) * (dilation[d] ?? 1));
-  return { before: totals.map((p) => Math.floor(p / 2)), extra: totals.map((p) => p % 2) };
+  return { before: totals.map((p) => Math.floor(p / 2)), extra: totals.map((p) => p % 2), around: none };
+}
+
+/** A user's call, checked, with its arguments for each dimension. */
+interface Settled extends Pick<Padding, "extra" | "around"> {
+  readonly geometry: Geometry;
+  readonly batched: boolean;
 }
 
 /** Checks a user's call and expands arguments given once for all dimensions. */
@@ -238,12 +263,12 @@ export function settle(
     readonly weight: TensorLike;
     readonly bias: TensorLike | null;
     readonly stride: number | readonly number[];
-    readonly padding: number | readonly number[] | string;
+    readonly padding: Dim | readonly Dim[] | string;
     readonly dilation: number | readonly number[];
     readonly groups: number;
   },
   rank: number,
-): { geometry: Geometry; extra: readonly number[]; batched: boolean } {
+): Settled {
   const { input, weight, bias } = args;
   if (
     weight.shape.length !== rank + 2 || (input.shape.length !== rank + 2 && input.shape.length !== rank + 1)
@@ -261,10 +286,14 @@ export function settle(
   checkSameType(name, input, weight, ...bias ? [bias] : []);
   if (input.dtype === "bool") throw new DynError(`Expected ${name} of numbers but found bool tensors`);
   const stride = spread(args.stride, rank, "stride"), dilation = spread(args.dilation, rank, "dilation");
-  const { before, extra } = paddingOf(args.padding, { kernel: weight.shape.slice(2), stride, dilation });
+  const { before, extra, around } = paddingOf(args.padding, {
+    kernel: weight.shape.slice(2),
+    stride,
+    dilation,
+  });
   const geometry = { stride, padding: before, dilation, groups: args.groups };
   geometryMeta(name, geometry);
-  return { geometry, extra, batched: input.shape.length === rank + 2 };
+  return { geometry, extra, around, batched: input.shape.length === rank + 2 };
 }
 
 export function checkBias(bias: TensorMeta | null, features: Dim): void {
@@ -286,25 +315,28 @@ function convOf(rank: 1 | 2 | 3, samples: readonly Sample[]) {
       weight: required("tensor"),
       bias: nullable("tensor"),
       stride: optional("intOrInts", 1),
-      padding: optional("intsOrString", 0),
+      padding: optional("sizesOrString", 0),
       dilation: optional("intOrInts", 1),
       groups: optional("int", 1),
     },
     exposure: FUNCTIONAL,
     infer(args) {
-      const { geometry, extra, batched } = settle(name, args, rank);
+      const { geometry, extra, around, batched } = settle(name, args, rank);
       checkBias(args.bias, args.weight.shape[0] ?? 1);
       const shape = batched ? args.input.shape : [1, ...args.input.shape];
-      const wide = shape.map((size, d) => d < 2 ? size : add(size, extra[d - 2] ?? 0));
+      const wide = shape.map((size, d) =>
+        d < 2 ? size : add(size, add(mul(2, around[d - 2] ?? 0), extra[d - 2] ?? 0))
+      );
       const out = convolvedMeta({ ...args.input, shape: wide }, args.weight, geometry);
       return batched ? out : contiguousMeta(out.shape.slice(1), out.dtype, out.device);
     },
     compose(o, args) {
-      const { geometry, extra, batched } = settle(name, args, rank);
+      const { geometry, extra, around, batched } = settle(name, args, rank);
       const { weight, bias } = args;
       let input = batched ? args.input : o.unsqueeze(args.input, 0);
-      if (extra.some((e) => e > 0)) {
-        input = o.constantPadNd(input, [...extra].reverse().flatMap((e) => [0, e]), 0);
+      if ([...extra, ...around].some((e) => e !== 0)) {
+        const pads = around.map((p, d) => [p, add(p, extra[d] ?? 0)]);
+        input = o.constantPadNd(input, pads.toReversed().flat(), 0);
       }
       const out = convolve(o, { input, weight, bias }, geometry);
       return batched ? out : o.squeeze(out, 0);
