@@ -2,7 +2,7 @@
  * Special functions in float64 against numbers computed with 40 digits: PyTorch's own errors for Bessel and Airy
  * functions are too large to judge by its samples.
  */
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { igamma, igammac, polygamma, special, type Tensor, tensor } from "../mod.ts";
 
 const wide = (x: number): Tensor => tensor([x], { dtype: "float64" });
@@ -146,4 +146,12 @@ Deno.test("special functions have 14 digits in float64", () => {
     }
   }
   assert(missed.length === 0, missed.join("\n"));
+});
+
+Deno.test("the second Bessel function of order 1 rises without bound at 0", () => {
+  const x = tensor([0, 2], { dtype: "float64", requiresGrad: true });
+  special.besselY1(x).sum().backward();
+  const [atZero, above = NaN] = x.grad?.tolist<number[]>() ?? [];
+  assertEquals(atZero, Infinity);
+  assert(Math.abs(above - 0.5638918884) < 1e-9);
 });

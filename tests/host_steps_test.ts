@@ -8,6 +8,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
   compile,
   compiler,
+  DynError,
   eye,
   isTensor,
   linalg,
@@ -18,6 +19,7 @@ import {
   optim,
   rand,
   randn,
+  repeatInterleave,
   special,
   Tensor,
   tensor,
@@ -290,5 +292,27 @@ Deno.test("a result keeps the history that a backward pass through an op of the 
   const want = outcome(program);
   for (const backend of ["eager", "aot_eager"]) {
     assertEquals(outcome(compile(program, { backend, fullgraph: true })), want, backend);
+  }
+});
+
+Deno.test("elements repeated as often as a tensor says are captured where the program states how many there are", () => {
+  const spread = (x: Tensor, counts: Tensor, outputSize: number) =>
+    x.mul(2).repeatInterleave(counts, { dim: 0, outputSize }).add(1);
+  const wanted = [[1, 3], [1, 3], [9, 11], [9, 11], [9, 11]];
+  const compiled = compile(spread, { backend: "aot_eager", fullgraph: true });
+  for (const run of [spread, compiled]) {
+    const x = tensor([[0, 1], [2, 3], [4, 5]], { dtype: "float32", requiresGrad: true });
+    const found = run(x, integers([2, 0, 3]), 5);
+    assertEquals(found.tolist(), wanted);
+    found.sum().backward();
+    assertEquals(x.grad?.tolist(), [[4, 4], [0, 0], [6, 6]]);
+    assertEquals(run(ones([2, 2]), integers([1, 3]), 4).tolist(), ones([4, 2]).mul(3).tolist());
+    const few = () => run(x, integers([1, 1, 1]), 5), negative = () => run(x, integers([-1, 3, 3]), 5);
+    assertThrows(few, DynError, "an outputSize of 5 but found 3");
+    assertThrows(negative, DynError, "repeats to be at least 0");
+  }
+  const indices = (counts: Tensor) => repeatInterleave(counts, { outputSize: 3 });
+  for (const run of [indices, compile(indices, { backend: "aot_eager", fullgraph: true })]) {
+    assertEquals(run(integers([1, 0, 2])).tolist(), [0, 2, 2]);
   }
 });

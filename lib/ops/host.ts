@@ -100,8 +100,11 @@ const repeatedIndices = hostOp({
   doc: "Index i repeats[i] times, for all i below `size`; one number of repeats stands for all.",
   params: { repeats: required("tensor"), size: required("size"), outputSize: nullable("int") },
   exposure: { method: false, free: false },
-  dataDependent: () => true,
-  infer: unknown("repeatInterleave"),
+  dataDependent: ({ outputSize }) => outputSize === null,
+  infer: ({ repeats, outputSize }) =>
+    outputSize === null
+      ? unknown("repeatInterleave")()
+      : contiguousMeta([outputSize], "int64", repeats.device),
   inferUnbacked: ({ repeats }, count) => [contiguousMeta([count(Infinity)], "int64", repeats.device)],
   compute({ repeats, size, outputSize }) {
     const count = knownSize(size);

@@ -982,8 +982,9 @@ export const tile: {
   (self: Tensor, ...dims: Dim[]): Tensor;
 } = ops.tile;
 /**
- * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
- * only). Without `repeats` the index of each element, as often as it says. As `torch.repeat_interleave`.
+ * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (the size of the
+ * result then depends on elements, unless `outputSize` states it). Without `repeats` the index of each
+ * element, as often as it says. As `torch.repeat_interleave`.
  */
 export const repeatInterleave: (
   self: Tensor,

@@ -1008,8 +1008,9 @@ export interface TensorMethods<T> {
   /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
   tile(...dims: Dim[]): T;
   /**
-   * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager
-   * only). Without `repeats` the index of each element, as often as it says. As `torch.repeat_interleave`.
+   * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (the size of
+   * the result then depends on elements, unless `outputSize` states it). Without `repeats` the index of
+   * each element, as often as it says. As `torch.repeat_interleave`.
    */
   repeatInterleave(
     repeats?: Operand<T> | null | RepeatInterleaveOptions<T>,

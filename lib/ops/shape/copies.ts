@@ -193,22 +193,25 @@ function tiled(shape: readonly Dim[], dims: readonly Dim[]): Dim[] {
 const repeatInterleave = composeOp({
   name: "repeatInterleave",
   doc:
-    "Each element (along `dim`, or flattened) repeated in place; one number, or one for each (then eager only). Without " +
-    "`repeats` the index of each element, as often as it says. As `torch.repeat_interleave`.",
+    "Each element (along `dim`, or flattened) repeated in place; one number, or one for each (the size of the result " +
+    "then depends on elements, unless `outputSize` states it). Without `repeats` the index of each element, as often as " +
+    "it says. As `torch.repeat_interleave`.",
   params: {
     self: required("tensor"),
     repeats: nullable("operand"),
     dim: nullable("int"),
     outputSize: nullable("int", { keyword: true }),
   },
-  dataDependent: ({ repeats }) => repeats === null || isTensor(repeats),
+  dataDependent: ({ repeats, outputSize }) => outputSize === null && (repeats === null || isTensor(repeats)),
   infer({ self, repeats, dim, outputSize }) {
+    const shape = dim === null && repeats !== null ? [self.shape.reduce<Dim>(mul, 1)] : self.shape;
+    const at = normalizeDim(dim ?? 0, shape.length);
     if (typeof repeats !== "number" && !(repeats instanceof Sym)) {
-      throw new DynError("Expected a number of repeats but found a tensor");
+      if (outputSize === null) throw new DynError("Expected a number of repeats but found a tensor");
+      return contiguousMeta(withSize(shape, at, outputSize), self.dtype, self.device);
     }
     checkSizeAtLeast("repeats", repeats, 0);
-    const shape = dim === null ? [self.shape.reduce<Dim>(mul, 1)] : self.shape;
-    const at = normalizeDim(dim ?? 0, shape.length), size = mul(shape[at] ?? 1, repeats);
+    const size = mul(shape[at] ?? 1, repeats);
     if (outputSize !== null && !isEqual(size, outputSize)) {
       throw new DynError(
         `Expected repeats that sum to an outputSize of ${outputSize} but found ${sizeText(size)}`,

@@ -84,7 +84,11 @@ const besselY1 = special({
   body: (o, x) => secondKind(o, x, 1),
   derivative: {
     reads: ["self", "out"],
-    of: (o, { grad, self, out }) => o.mul(grad, o.sub(o.besselY0(self), o.div(out, self))),
+    // At 0, where both terms are −∞, 1/x² grows faster than the logarithm
+    of: (o, { grad, self, out }) => {
+      const slope = o.sub(o.besselY0(self), o.div(out, self));
+      return o.mul(grad, o.where(o.eq(self, 0), Infinity, slope));
+    },
   },
   range: [0.3, 12],
 });
