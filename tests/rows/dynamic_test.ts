@@ -1,5 +1,5 @@
 /** Rows M20 to M25 of the list of features: sizes and numbers that change. */
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { compile, compiler, config, DynError, logs, nn, ones, type Tensor, Unsupported } from "../../mod.ts";
 import { testInTurn } from "../support/costly_tests.ts";
@@ -271,6 +271,21 @@ Deno.test("M25: shapes reports which sizes of each version may change, and which
   assertEquals(m?.conditions, []);
   const limit = x?.conditions.find(({ text }) => text.includes("99"));
   assert(limit?.code.includes("< 100") && limit.place?.includes("dynamic_test.ts:"), `${symbolic}`);
+});
+
+Deno.test("M25: shapes shows the value of a size that the program needs, and the line that needs it", () => {
+  const f = compile((x: Tensor, k: number, y: Tensor) => {
+    const z = x.shape[1] === 3 ? x : x.neg();
+    return z.histc(x.shape[1], -1, k / 2).sum().add(y);
+  }, eager);
+  for (const n of [4, 5, 6]) f(ones([2, n]), 3, ones([n - 1]));
+  const [last] = compiler.shapes(f);
+  const [x, , y] = `${last}`.split(/\n(?=L)/);
+  assertMatch(
+    x ?? "",
+    /^L\["x"\]: float32\[2, 6\]\n {2}L\["x"\]\.shape\[1\] == 6 {2}# .*histc\(.*dynamic_test\.ts:\d+\)$/,
+  );
+  assertMatch(y ?? "", /^L\["y"\]: float32\[\?\]\n {2}2 <= L\["y"\]\.shape\[0\]/);
 });
 
 Deno.test("M25: the log dynamic reports created symbols, the questions about them, and the lines", () => {

@@ -8,6 +8,7 @@ import "../webgpu_math_test.ts";
 import "../webgpu_models_test.ts";
 import "../webgpu_patches_test.ts";
 import "../webgpu_rows_test.ts";
+import "../webgpu_size_idioms_test.ts";
 import "../webgpu_pipelines_test.ts";
 import "../webgpu_transaction_test.ts";
 import "../device_test.ts";

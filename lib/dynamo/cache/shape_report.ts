@@ -1,6 +1,7 @@
 /** Reports which sizes and numbers of the inputs each compiled version takes, and at which lines it has relied on them. */
 import { showAsText } from "../../base/console_text.ts";
 import type { DType } from "../../base/dtype.ts";
+import type { SizeSource } from "../../sym/size_guards.ts";
 import { type Fact, factText, type Guard } from "../guards/guard.ts";
 import { sourceText } from "../source.ts";
 import type { Entry } from "./unit.ts";
@@ -20,7 +21,7 @@ export interface InputShape {
   readonly name: string;
   /** The type of a tensor; null for a number. */
   readonly dtype: DType | null;
-  /** The sizes of a tensor, or the number; null where calls may differ. */
+  /** The sizes of a tensor, or the number, also where the program needs that one; null where calls may differ. */
   readonly sizes: readonly (number | null)[];
   /** The conditions that mention it. */
   readonly conditions: readonly ShapeCondition[];
@@ -34,17 +35,32 @@ export interface ShapeReport {
 
 /** The report of one version. */
 export function shapeReport({ guards }: Pick<Entry, "guards">): ShapeReport {
-  const conditions = guards.filter(({ fact }) => fact.kind === "size" || fact.kind === "expression").map(
-    conditionOf,
-  );
+  const needed = guards.flatMap(({ fact }) => neededBy(fact) ?? []);
+  // Strides that are numbers follow from sizes that are
+  const conditions = guards.filter(({ fact }) =>
+    fact.kind === "expression" || fact.kind === "size" && neededBy(fact)?.part.kind !== "stride"
+  ).map(conditionOf);
   const inputs = guards.flatMap(({ fact }) => {
     const input = inputOf(fact);
     if (!input?.name.startsWith("L[")) return [];
-    return [{ ...input, conditions: conditions.filter(({ text }) => mentions(text, input.name)) }];
+    const sizes = input.sizes.map((size, d) =>
+      size ?? needed.find(({ base, part }) =>
+        sourceText({ name: base }) === input.name &&
+        (part.kind === "value" || part.kind === "shape" && part.dim === d)
+      )?.value ?? null
+    );
+    return [{ ...input, sizes, conditions: conditions.filter(({ text }) => mentions(text, input.name)) }];
   });
   const report: ShapeReport = { inputs, toString: () => inputs.map(inputText).join("\n") };
   showAsText(report);
   return report;
+}
+
+/** A size or number that could change, and that the program needs to have one value; null for other facts. */
+function neededBy(fact: Fact): (SizeSource & { readonly value: number }) | null {
+  if (fact.kind !== "size" || fact.guard.kind !== "source") return null;
+  const { source, equals } = fact.guard;
+  return typeof equals === "number" ? { ...source, value: equals } : null;
 }
 
 /** `L["o"].m` is not part of `L["o"].mask`. */
