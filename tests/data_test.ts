@@ -427,3 +427,24 @@ Deno.test("errors of batches that are awaited show the program's line", async ()
   );
   assert(/^DynError: .*\n\s+at .*data_test\.ts:/.test(stack), stack);
 });
+
+Deno.test("loaders and samplers count what a list holds now, and check weights and flags", () => {
+  const list = [0, 1],
+    plain = new data.DataLoader(list),
+    shuffled = new data.DataLoader(list, { shuffle: true });
+  list.push(2, 3);
+  assertEquals([plain.length, lists(plain)], [4, [[0], [1], [2], [3]]]);
+  assertEquals([shuffled.length, lists(shuffled).flat().sort()], [4, [0, 1, 2, 3]]);
+  const some = new data.RandomSampler(list, { numSamples: 6 });
+  list.push(4);
+  assertEquals([some.length, [...some].length, new Set([...some].slice(0, 5)).size], [6, 6, 5]);
+  const nested: object = [[0.5]], flag: object = { replacement: 1 };
+  const weighted = (weights: object) => Reflect.construct(data.WeightedRandomSampler, [weights, 1]);
+  assertThrows(() => weighted(nested), DynError, "Expected non-negative weights");
+  assertThrows(
+    () => weighted(ones([2, 2])),
+    DynError,
+    "Expected weights in one dimension but found shape [2, 2]",
+  );
+  assertThrows(() => new data.RandomSampler(list, flag), DynError, "replacement of RandomSampler");
+});

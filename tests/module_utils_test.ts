@@ -233,3 +233,33 @@ Deno.test("batch norms are folded into convolutions, of groups and transposed to
   const wide = trained(new nn.BatchNorm1d(4));
   assertThrows(() => fuseLinearBnEval(linear, wide), DynError, "of 3 features to fuse but found 4");
 });
+
+Deno.test("parametrizations take their settings by name, and states under former names", () => {
+  class Doubled extends nn.Module {
+    override forward(x: Tensor): Tensor {
+      return x.mul(2);
+    }
+  }
+  const layer = new nn.Linear(2, 1, { bias: false }), original = layer.weight.detach().clone();
+  parametrize.registerParametrization(layer, "weight", new Doubled());
+  parametrize.removeParametrizations(layer, "weight", { leaveParametrized: false });
+  near(layer.weight, original, "the original");
+  const other: object = { leave: false };
+  assertThrows(
+    () => parametrize.removeParametrizations(layer, "weight", other),
+    DynError,
+    "leaveParametrized",
+  );
+  const map: object = { orthogonalMap: "foo" };
+  assertThrows(
+    () => parametrizations.orthogonal(new nn.Linear(2, 2), map),
+    DynError,
+    "one of matrixExp, cayley",
+  );
+  // States of torch.nn.utils.weight_norm, also of a module within another
+  const normed = new nn.Sequential(parametrizations.weightNorm(new nn.Linear(2, 1, { bias: false })));
+  normed.loadStateDict({ "0.weight_g": tensor([[2.5]]), "0.weight_v": tensor([[3, 4]]).to("float32") });
+  near(normed.at(0).call(tensor([[1.5, 0.5]])), tensor([[2.5 * (0.6 * 1.5 + 0.8 * 0.5)]]), "the weight");
+  const mask = tensor([[1, 2], [3, 4]]);
+  assertEquals(rnn.padSequence(mask, { batchFirst: true }).tolist(), mask.tolist());
+});

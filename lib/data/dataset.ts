@@ -23,10 +23,11 @@ export type Indexed<S> = Dataset<S> | readonly S[];
 
 /** The samples of a list as a dataset. */
 export class ListDataset<S> implements Dataset<S> {
-  readonly length: number;
+  constructor(readonly samples: readonly S[]) {}
 
-  constructor(readonly samples: readonly S[]) {
-    this.length = samples.length;
+  /** Number of samples now: lists may grow. */
+  get length(): number {
+    return this.samples.length;
   }
 
   get(index: number): S {

@@ -4,7 +4,7 @@
  */
 import { type Arguments, argumentsOf, flagOf } from "../base/arguments.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
-import { checkKind, optionsOf, refuseSurplus } from "../base/checked_input.ts";
+import { checkFlag, checkKind, optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { showAsText, withSettings } from "../base/console_text.ts";
 import { tensor } from "../tensor/creation.ts";
@@ -81,21 +81,27 @@ export interface RandomSamplerOptions extends RandomOptions {
 
 /** All indices in a random order, or indices drawn with replacement. */
 export class RandomSampler implements Sampler {
-  /** Number of indices of an iteration. */
-  readonly length: number;
   readonly #options: RandomSamplerOptions;
 
   /** Takes the data source. Throws DynError for a number of samples that is not positive. */
   constructor(readonly dataSource: Sized, options: RandomSamplerOptions = {}) {
     if (arguments.length > 2) refuseSurplus("RandomSampler", 2, arguments);
     checkSized(dataSource, "RandomSampler");
-    this.length =
-      optionsOf("RandomSampler", options, ["replacement", "numSamples", "generator"]).numSamples ??
-        dataSource.length;
+    const { replacement = false } = optionsOf("RandomSampler", options, [
+      "replacement",
+      "numSamples",
+      "generator",
+    ]);
+    checkFlag("replacement of RandomSampler", replacement);
     this.#options = options;
     if (!Number.isInteger(this.length) || this.length < (options.numSamples == null ? 0 : 1)) {
       throw new DynError(`Expected a positive number of samples but found ${this.length}`);
     }
+  }
+
+  /** Number of indices of an iteration. */
+  get length(): number {
+    return this.#options.numSamples ?? this.dataSource.length;
   }
 
   /** The indices. */
@@ -194,11 +200,15 @@ export class WeightedRandomSampler implements Sampler {
     );
     if (!isTensor(weights)) checkKind(weights, "a list", "weights of WeightedRandomSampler");
     const given = isTensor(weights) ? Array.from(weights.toTypedArray(), Number) : [...weights];
-    const wrong = given.findIndex((weight) => !(weight >= 0));
+    if (isTensor(weights) && weights.ndim !== 1) {
+      throw new DynError(`Expected weights in one dimension but found shape [${weights.shape.join(", ")}]`);
+    }
+    const wrong = given.findIndex((weight) => typeof weight !== "number" || !(weight >= 0));
     if (wrong >= 0) {
       throw new DynError(`Expected non-negative weights but found ${given[wrong]} at ${wrong}`);
     }
     checkInteger("the number of samples", count, 1);
+    checkFlag("replacement of WeightedRandomSampler", options.replacement ?? true);
     this.#weights = tensor(given, { dtype: "float64", device: "cpu" });
     this.length = count;
     this.#options = options;

@@ -2,7 +2,7 @@
  * Folds batch norms into the preceding layer, like `torch.nn.utils.fusion`: a new layer computes the same as both in
  * evaluation mode. Invariant: the given layers are unchanged.
  */
-import { refuseSurplus } from "../../base/checked_input.ts";
+import { checkFlag, refuseSurplus } from "../../base/checked_input.ts";
 import { checkTensor } from "../../tensor/checked.ts";
 import { checkModule } from "../module.ts";
 import { DynError } from "../../base/errors.ts";
@@ -93,6 +93,7 @@ export function fuseConvBnWeights(
   transpose: boolean = false,
 ): [Parameter, Parameter] {
   if (arguments.length > 8) refuseSurplus("fuseConvBnWeights", 8, arguments);
+  checkFlag("transpose of fuseConvBnWeights", transpose);
   const running = { mean: bnRm, variance: bnRv, eps: bnEps, weight: bnW, bias: bnB };
   const shaped = (factor: Tensor) =>
     transpose ? ofOutputs(factor, convW).transpose(0, 1) : ofOutputs(factor, convW);

@@ -3,12 +3,13 @@
  * normalise the weight of a module or make it orthogonal.
  */
 import { type Trailing, trailing } from "../../base/arguments.ts";
+import { checkOneOf } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { cat, diagEmbed, eye, geqrf, randn, zeros } from "../../tensor/generated_functions.ts";
 import { householderProduct, matrixExp, qr, solve } from "../../tensor/generated_linalg.ts";
 import { normalize } from "../../tensor/generated_functional.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
-import { checkModule, Module } from "../module.ts";
+import { checkModule, Module, type StateDict } from "../module.ts";
 import { registerParametrization } from "./parametrize.ts";
 import {
   dividedByNorm,
@@ -52,7 +53,23 @@ export function weightNorm<M extends Module>(
   ...given: Trailing<WeightNormOptions, typeof WEIGHT_NORM>
 ): M {
   const { name = "weight", dim = 0 } = trailing<WeightNormOptions>("weightNorm", WEIGHT_NORM, given);
-  return registerParametrization(module, name, new WeightNorm(dim ?? -1), { unsafe: true });
+  registerParametrization(module, name, new WeightNorm(dim ?? -1), { unsafe: true });
+  // The module of the parametrizations is never called, so that the hook costs nothing
+  module.getSubmodule("parametrizations").registerLoadStateDictPreHook((_module, state, prefix) =>
+    readFormerNames(state, prefix, name)
+  );
+  return module;
+}
+
+/** Renames the length and direction of a weight in a state of the former weight norm: `weight_g`, `weight_v`. */
+function readFormerNames(state: StateDict, prefix: string, name: string): void {
+  const owner = prefix.replace(/parametrizations\.$/, "");
+  for (const [k, letter] of ["g", "v"].entries()) {
+    const former = `${owner}${name}_${letter}`, value = state[former];
+    if (value === undefined) continue;
+    state[`${prefix}${name}.original${k}`] = value;
+    Reflect.deleteProperty(state, former);
+  }
 }
 
 const SPECTRAL_NORM = ["name", "nPowerIterations", "eps", "dim"] as const;
@@ -98,7 +115,9 @@ export function spectralNorm<M extends Module>(
 }
 
 /** Map from arbitrary to orthogonal matrices. */
-export type OrthogonalMap = "matrixExp" | "cayley" | "householder";
+export type OrthogonalMap = typeof ORTHOGONAL_MAPS[number];
+
+const ORTHOGONAL_MAPS = ["matrixExp", "cayley", "householder"] as const;
 
 /** Options of orthogonal. */
 export interface OrthogonalOptions {
@@ -206,6 +225,7 @@ export function orthogonal<M extends Module>(
   }
   const square = weight.shape.at(-1) === weight.shape.at(-2);
   const map = options.orthogonalMap ?? (square ? "matrixExp" : "householder");
+  checkOneOf("orthogonalMap of orthogonal", map, ORTHOGONAL_MAPS);
   return registerParametrization(module, name, new Orthogonal(map, options.useTrivialization ?? true), {
     unsafe: true,
   });

@@ -3,6 +3,7 @@
  * modules compute a tensor of a module when it is read. Invariant: the originals are parameters
  * `parametrizations.<name>.original` of the module, so that they are trained and saved instead of the tensor.
  */
+import { type Flag, flagOf } from "../../base/arguments.ts";
 import { checkFunction, optionsOf, refuseSurplus } from "../../base/checked_input.ts";
 import { checkTensor } from "../../tensor/checked.ts";
 import { DynError } from "../../base/errors.ts";
@@ -204,15 +205,16 @@ function computed(list: ParametrizationList): Tensor {
 export function removeParametrizations<M extends Module>(
   module: M,
   tensorName: string,
-  leaveParametrized = true,
+  leaveParametrized: Flag<"leaveParametrized"> = true,
 ): M {
   if (arguments.length > 3) refuseSurplus("removeParametrizations", 3, arguments);
+  const isLeft = flagOf("removeParametrizations", "leaveParametrized", leaveParametrized);
   const list = listOf(module, tensorName), [original, ...others] = list?.tensors() ?? [];
   if (!list || !original) throw new DynError(`Expected a parametrization of ${tensorName} but found none`);
-  if (!leaveParametrized && others.length > 0) {
+  if (!isLeft && others.length > 0) {
     throw new DynError(`Expected one original of ${tensorName} to leave but found ${others.length + 1}`);
   }
-  const value = leaveParametrized ? noGrad(() => list.call()).detach().clone() : original.detach();
+  const value = isLeft ? noGrad(() => list.call()).detach().clone() : original.detach();
   Reflect.deleteProperty(module, tensorName);
   if (original instanceof Parameter) {
     module.registerParameter(tensorName, new Parameter(value, original.requiresGrad));

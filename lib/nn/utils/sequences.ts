@@ -156,11 +156,11 @@ export interface PadOptions {
 const PAD_SEQUENCE = ["batchFirst", "paddingValue", "paddingSide"] as const;
 
 /**
- * Pads sequences [Lᵢ, ...] to a batch [max L, N, ...], or [N, max L, ...] with batchFirst. Throws DynError if there are
- * none.
+ * Pads sequences [Lᵢ, ...] to a batch [max L, N, ...], or [N, max L, ...] with batchFirst; a tensor is a list of its
+ * parts. Throws DynError if there are none.
  */
 export function padSequence(
-  sequences: readonly Tensor[],
+  several: readonly Tensor[] | Tensor,
   ...given: Trailing<PadOptions, typeof PAD_SEQUENCE>
 ): Tensor {
   const { batchFirst = false, paddingValue = 0, paddingSide = "right" } = trailing<PadOptions>(
@@ -168,6 +168,7 @@ export function padSequence(
     { positional: PAD_SEQUENCE, flags: { batchFirst: true } },
     given,
   );
+  const sequences = isTensor(several) ? several.unbind() : several;
   checkKind(sequences, "a list", "padSequence");
   checkOneOf("paddingSide of padSequence", paddingSide, ["left", "right"]);
   checkedTensors(sequences, "padSequence");
