@@ -144,3 +144,17 @@ Deno.test("norms of matrices without elements, and their condition numbers, are 
   }
   assertEquals(seen(() => matrixNorm(zeros([0, 3]), -2)).slice(0, 23), "DynError: Expected amin");
 });
+
+Deno.test("tensors without elements are written to in any layout, in a graph as plainly", () => {
+  const writes: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+    add: (x) => x.add_(1),
+    relu: (x) => x.relu_(),
+    leakyRelu: (x) => F.leakyRelu(x, 0.1, true),
+    "of a view": (x) => x.unsqueeze(0).expand([2, 3, 0]).mul_(2),
+  };
+  for (const [name, write] of Object.entries(writes)) {
+    const given = () => zeros([1, 0]).expand([3, 0]);
+    const compiled = compile(write, { backend: "aot_eager", fullgraph: true });
+    assertEquals(compiled(given()).shape, write(given()).shape, name);
+  }
+});

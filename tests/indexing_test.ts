@@ -207,3 +207,17 @@ Deno.test("memory with strides of its own takes the history of what is written i
   untouched.copy_(ones([2, 3], { requiresGrad: true }));
   assertEquals(untouched.requiresGrad, true);
 });
+
+Deno.test("sizes stay symbolic in writes to memory that is dense whatever they are", () => {
+  const fill = (x: Tensor) => {
+    const [rows = 0, columns = 0] = x.shape, own = emptyStrided([rows, columns], [1, rows]);
+    own.set([":"], x.add(x));
+    return own;
+  };
+  const compiled = compile(fill, { backend: "aot_eager", fullgraph: true });
+  for (const [rows, columns] of [[4, 3], [5, 4], [7, 2], [2, 6]] as const) {
+    const found = compiled(numbered([rows, columns]));
+    assertEquals([found.stride(), found.tolist()], [[1, rows], numbered([rows, columns]).mul(2).tolist()]);
+  }
+  assertEquals(compiler.cacheEntries(compiled).length, 2);
+});

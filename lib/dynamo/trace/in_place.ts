@@ -26,7 +26,7 @@ export function checkInplace(target: GraphValue, result: Inferred): void {
     refuseCall(`an in-place operation with a result of type ${result.dtype}`);
   }
   const { shape, strides } = target.meta;
-  if (shape.some((size, d) => size !== 1 && strides[d] === 0)) {
+  if (!shape.includes(0) && shape.some((size, d) => size !== 1 && strides[d] === 0)) {
     refuseCall("an in-place operation on elements that several indices share");
   }
 }

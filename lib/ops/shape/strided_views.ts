@@ -5,7 +5,7 @@
 import { checkPositive } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
 import { add, type Dim, mul, sub } from "../../sym/expr.ts";
-import { contiguousStrides, isNonOverlapping, SHARED_ELEMENTS } from "../../graph/meta.ts";
+import { contiguousStrides, isDense, isNonOverlapping, SHARED_ELEMENTS } from "../../graph/meta.ts";
 import { isLess, sizeText, specialize } from "../../sym/decide.ts";
 import { viewOp } from "../definition.ts";
 import { required } from "../params.ts";
@@ -93,7 +93,10 @@ const asStrided = viewOp({
     readAt(self, out, (index) => unravel(addressed(index, { stride, storageOffset }), self.shape)),
   addresses: true,
   writeBack(o, { self, size, stride, storageOffset }, { value }) {
-    if (!isNonOverlapping(size.map(specialize), stride.map(specialize))) {
+    // A layout that is dense whatever its sizes leaves them symbolic
+    const isApart = isDense({ shape: size, strides: stride }) ||
+      isNonOverlapping(size.map(specialize), stride.map(specialize));
+    if (!isApart) {
       throw new DynError(SHARED_ELEMENTS);
     }
     return o.writeStrided(self, value, size, stride, storageOffset);
