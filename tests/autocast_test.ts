@@ -367,6 +367,7 @@ Deno.test("GradScaler takes PyTorch's steps and skips infinite ones", () => {
   });
   const other = new GradScaler();
   other.loadStateDict(scaler.stateDict());
+  assertEquals([other.getGrowthFactor(), other.getBackoffFactor(), other.getGrowthInterval()], [2, 0.5, 2]);
   assertEquals(other.stateDict(), scaler.stateDict());
 });
 

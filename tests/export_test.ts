@@ -81,6 +81,8 @@ Deno.test("requested symbolic sizes stay symbols, through files and compilation"
       assert(Number(difference) < 1e-6, `${difference}`);
     }
     assertEquals(again.constraints, program.constraints);
+    assertEquals(`${again.graphModule.graph}`, `${program.graphModule.graph}`);
+    assertEquals(again.graphModule.graph.placeholders.length, program.signature.inputs.length);
     assertThrows(() => again.call(randn([7, 5])), Error, "Expected");
     assertThrows(() => again.call(randn([1, 4])), Error, "Expected 2 <= ");
     return Promise.resolve();

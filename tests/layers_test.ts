@@ -345,6 +345,12 @@ Deno.test("norms over statistics refuse other ranks and channels", () => {
   }
 });
 
+Deno.test("masks of decoders hide what follows", () => {
+  const mask = nn.Transformer.generateSquareSubsequentMask(3);
+  assertEquals(mask.tolist(), [[0, -Infinity, -Infinity], [0, 0, -Infinity], [0, 0, 0]]);
+  assertEquals(nn.Transformer.generateSquareSubsequentMask(2, { dtype: "float64" }).dtype, "float64");
+});
+
 Deno.test("similarities and distances take their eps", () => {
   const x = tensor([[0.5, 0]]);
   assertEquals(new nn.CosineSimilarity({ eps: 1 }).call(x, x).tolist(), [0.25]);

@@ -51,6 +51,7 @@ Deno.test("a weight is computed from its original, assigned to, and restored", (
   const layer = new nn.Linear(3, 3), before = layer.weight.detach().clone();
   parametrize.registerParametrization(layer, "weight", new Symmetric());
   assert(parametrize.isParametrized(layer) && parametrize.isParametrized(layer, "weight"));
+  assertEquals(parametrize.typeBeforeParametrizations(layer), nn.Linear);
   assertEquals(Object.keys(layer.stateDict()), ["bias", "parametrizations.weight.original"]);
   near(layer.weight, before.triu().add(before.triu(1).mT), "computed");
   const computed = (): Tensor => layer.weight;
@@ -156,6 +157,9 @@ Deno.test("packed sequences unpack to the padded ones", () => {
     4,
     5,
   ], [6]]);
+  assertEquals(rnn.unpackSequence(packed).map((x) => x.tolist()), [[1, 2], [3, 4, 5], [6]]);
+  assertEquals(rnn.invertPermutation(tensor([2, 0, 3, 1]))?.tolist(), [1, 3, 0, 2]);
+  assertEquals(rnn.invertPermutation(null), null);
   assertThrows(() => rnn.packSequence(sequences), DynError, "lengths in descending order");
   assertThrows(() => rnn.packPaddedSequence(padded, [1, 9, 1], true), DynError, "lengths in [1, 4]");
 });

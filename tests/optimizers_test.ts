@@ -611,6 +611,13 @@ Deno.test("settings of schedules are fields: changed ones count from the next st
   });
   const rates = [1, 1, 1].flatMap((metric) => (small.step(metric), small.getLastLr()));
   assertEquals(rates, [0.1, 0.05, 0.05], "changes up to eps are not made");
+  const cooling = new L.ReduceLROnPlateau(new optim.SGD(leaves(), { lr: 0.1 }), { patience: 0, cooldown: 2 });
+  const cools = [1, 1, 1, 1].map((metric) => (cooling.step(metric), cooling.inCooldown));
+  assertEquals(
+    cools,
+    [false, true, true, false],
+    "after a change there are as many steps of rest as cooldown says",
+  );
   Reflect.set(plateau, "mode", "least");
   assertThrows(() => plateau.step(1), DynError, "mode of ReduceLROnPlateau to be one of min, max");
   const cyclic = new L.CyclicLR(new optim.SGD(leaves(), { lr: 0.1 }), 0, 1, {
@@ -848,17 +855,21 @@ Deno.test("averages of models are PyTorch's, also in a compiled step", () => {
     });
     return model;
   };
-  const { AveragedModel, getEmaAvgFn, updateBn } = optim.swaUtils;
+  const { AveragedModel, getEmaAvgFn, getSwaAvgFn, getSwaMultiAvgFn, updateBn } = optim.swaUtils;
   for (const compiled of [false, true]) {
     const model = make(), even = new AveragedModel(model);
     const decaying = new AveragedModel(model, { avgFn: getEmaAvgFn(0.9) });
+    const named = [
+      new AveragedModel(model, { avgFn: getSwaAvgFn() }),
+      new AveragedModel(model, { multiAvgFn: getSwaMultiAvgFn() }),
+    ];
     const advance = () => {
       noGrad(() => {
         model.weight.add_(1);
         model.bias?.mul_(2);
       });
       even.updateParameters(model);
-      decaying.updateParameters(model);
+      for (const each of [decaying, ...named]) each.updateParameters(model);
     };
     const step = compiled ? compile(advance, { backend: "aot_eager", fullgraph: true }) : advance;
     for (let t = 0; t < 3; t++) step();
@@ -866,6 +877,7 @@ Deno.test("averages of models are PyTorch's, also in a compiled step", () => {
     assertEquals(Object.keys(even.stateDict()), ["n_averaged", "module.weight", "module.bias"]);
     close(numbers(even), [3, 3, 9.3333333], "even");
     close(numbers(decaying), [3, 2.29, 5.56], "decaying");
+    for (const each of named) close(numbers(each), [3, 3, 9.3333333], "even, by name");
     close([Number(even.call(tensor([[2.5]])).item())], [16.8333333], "forward");
   }
   const norm = new nn.BatchNorm1d(1),
