@@ -11,7 +11,6 @@ import type { TensorHook, ViewState, ViewStep } from "../tensor/autograd_state.t
 import { callResolved, ops } from "../tensor/eager.ts";
 import type { Layout } from "../tensor/layout.ts";
 import { sharedResult } from "../tensor/inplace.ts";
-import { metadataChanges } from "../tensor/metadata_version.ts";
 import { enableGrad, noGrad } from "../tensor/modes.ts";
 import { entryOf, mapTensors, type TensorArgs } from "../tensor/plan.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
@@ -26,6 +25,7 @@ import {
   setHistory,
 } from "./node.ts";
 import { OpNode, ruleReads } from "./op_node.ts";
+import { TapeHook } from "./tape_hook.ts";
 
 /** Sets the node of results. */
 export function record(call: {
@@ -247,13 +247,7 @@ export function registerAccumulationHook(tensor: Tensor, hook: (variable: Tensor
   }
   const { after } = edge.node, id = nextHook++;
   after.set(id, hook);
-  metadataChanges(tensor);
-  return {
-    remove() {
-      after.delete(id);
-      metadataChanges(tensor);
-    },
-  };
+  return new TapeHook(tensor, () => after.delete(id));
 }
 
 let nextHook = 0;
@@ -267,12 +261,8 @@ export function registerHook(tensor: Tensor, hook: TensorHook<Tensor>): HookHand
   if (!hooks) node.hooks.set(output, hooks = new Map());
   const id = nextHook++, list = hooks;
   list.set(id, hook);
-  metadataChanges(tensor);
-  return {
-    remove() {
-      list.delete(id);
-      if (list.size === 0 && node.hooks.get(output) === list) node.hooks.delete(output);
-      metadataChanges(tensor);
-    },
-  };
+  return new TapeHook(tensor, () => {
+    list.delete(id);
+    if (list.size === 0 && node.hooks.get(output) === list) node.hooks.delete(output);
+  });
 }

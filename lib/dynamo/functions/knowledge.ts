@@ -5,6 +5,7 @@
  */
 import { refuseValue } from "../../base/checked_input.ts";
 import { config } from "../../base/config.ts";
+import { TapeHook } from "../../autograd/tape_hook.ts";
 import { isTraced, overBatch, ownHistory, unlessTraced } from "../../autograd/batches/over_batch.ts";
 import { checkpoint } from "../../autograd/checkpoint.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
@@ -80,6 +81,7 @@ import { callCustomOp } from "../trace/custom_ops.ts";
 import { callCustom } from "../trace/custom_calls.ts";
 import { checkLeaf as refuseLeaf } from "../trace/in_place.ts";
 import { callNonstrict } from "../trace/nonstrict.ts";
+import { removeLater } from "../trace/later_hooks.ts";
 import { tensorMethodModels } from "../trace/tensor_methods.ts";
 import { prepareState } from "../trace/optimizer_state.ts";
 import { truthOf } from "../trace/operators.ts";
@@ -133,6 +135,7 @@ function models(): ModelTable {
   addInternationalization(made);
   addPrintedCode(made);
   for (const [fn, model] of tensorMethodModels()) made.call(fn, model);
+  made.call(TapeHook.prototype.remove, removeLater);
   addFreeFunctions(made);
   addCreation(made);
   addAmbient(made);

@@ -16,6 +16,7 @@ import { guardDistinctTensors } from "./distinct_tensors.ts";
 import { appendGradients } from "./gradient_nodes.ts";
 import { firstRead, tapGradient } from "./gradient_taps.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
+import { refuseLaterHooks } from "./later_hooks.ts";
 import { allElements, newArray } from "./contents.ts";
 import { refuseWithoutHistory } from "./written_memory.ts";
 
@@ -23,6 +24,7 @@ import { refuseWithoutHistory } from "./written_memory.ts";
 export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
   if (m.batch !== null) return m.batch.gradients(request);
   checkNoSavedHooks();
+  refuseLaterHooks(m);
   const { args } = request;
   const asked = askedOf(m, args), { outputs, inputs } = asked;
   if (outputs.some(({ requiresGrad }) => !requiresGrad) || inputs.some(({ requiresGrad }) => !requiresGrad)) {

@@ -14,6 +14,7 @@ import { appendGradients } from "./gradient_nodes.ts";
 import { callAfterHooks, callHooks } from "./gradient_hooks.ts";
 import { leafHooks } from "./gradient_switches.ts";
 import { type CallRequest, type CallResult, type Interpreter, PUSHED } from "./interpreter.ts";
+import { refuseLaterHooks } from "./later_hooks.ts";
 import { readTensorProperty } from "./tensor_properties.ts";
 import { callOp } from "./tensor_ops.ts";
 import { refuseWithoutHistory } from "./written_memory.ts";
@@ -27,6 +28,7 @@ export function backward(
   if (!loss.requiresGrad) return refuseWithoutHistory(m, "backward");
   if (loss.real) return breakGraph("backward", "the tensor was made outside of the graph");
   checkNoSavedHooks();
+  refuseLaterHooks(m);
   const { gradient, retainGraph, createGraph } = named(m, args);
   const tangent = tangentOf(m, loss, gradient ?? NULL);
   const outputs = [m.output.nodeOf(loss)], tangents = [tangent];

@@ -10,6 +10,7 @@ import { type LeafHooks } from "../guards/leaf_hooks.ts";
 import { isLeaf } from "../guards/runtime.ts";
 import { constant, TensorValue, type Value } from "../variables/value.ts";
 import { beginHistory } from "./history_starts.ts";
+import { refuseChangedHistory } from "./later_hooks.ts";
 import type { Interpreter } from "./interpreter.ts";
 import type { OutputGraph } from "./output_graph.ts";
 
@@ -60,6 +61,7 @@ function switchGradient(m: Interpreter, tensor: TensorValue, wanted: boolean): v
   const known = before?.kind === "constant" ? before.value === true : real.requiresGrad;
   // A recorded write has made it a result
   if (known !== tensor.requiresGrad || !isDifferentiable(tensor.meta.dtype)) return refuse();
+  refuseChangedHistory(m, real);
   if (leafHooks(m, tensor) === null) return refuse();
   if (wanted && !real.requiresGrad && !isSwitched(tensor)) {
     // What has read it would have a history

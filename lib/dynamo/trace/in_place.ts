@@ -14,6 +14,7 @@ import type { Value } from "../variables/value.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { standsForSwitched } from "./gradient_switches.ts";
 import type { Inferred } from "./op_rule.ts";
+import { refuseChangedHistory } from "./later_hooks.ts";
 import { leaveToTape } from "./left_to_tape.ts";
 import { shownInput, shownNode } from "./shown_nodes.ts";
 
@@ -42,6 +43,7 @@ export function checkLeaf(m: Interpreter, target: GraphValue): void {
   }
   const root = shownInput(target.node, { detached: false });
   const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
+  if (real) refuseChangedHistory(m, real);
   const refused = real && refusedWrite(real);
   if (refused) refuseCall(`an in-place operation on ${refused}`);
   const requires = (node: Node) => m.output.tensors.get(node)?.requiresGrad;

@@ -28,6 +28,7 @@ import { sliceOfPieces } from "./slice_texts.ts";
 import { constantTensor } from "./creation.ts";
 import { ofNumbers } from "./tensor_data.ts";
 import { setRequiresGrad } from "./gradient_switches.ts";
+import { registerLater } from "./later_hooks.ts";
 import { tapGradient } from "./gradient_taps.ts";
 import { callOp } from "./tensor_ops.ts";
 import { itemOf } from "./graph_numbers.ts";
@@ -89,7 +90,13 @@ const METHODS: Readonly<Record<string, Method>> = {
   requiresGrad_: (m, self, [given]) => setRequiresGrad(m, self, given),
   retainGrad: (m, self) =>
     self.requiresGrad ? tapGradient(m, [self], "retainGrad") : breakGraph("throws", "retainGrad"),
-  registerHook: (m, self) => tapGradient(m, [self], "a hook is registered"),
+  registerHook: (m, self, _args, request) =>
+    registerLater(m, self, request) ?? tapGradient(m, [self], "a hook is registered"),
+  registerPostAccumulateGradHook(m, self, _args, request) {
+    const leaf = readTensorProperty(m, self, "isLeaf");
+    const later = leaf.kind === "constant" && leaf.value === true ? registerLater(m, self, request) : null;
+    return later ?? breakGraph("tensorMethod", "registerPostAccumulateGradHook");
+  },
   backward: (m, self, _args, request) => backward(m, self, request),
   detach_: (_m, self, given) =>
     self.requiresGrad || given.length > 0 ? breakGraph("gradientState", "detach_") : self,
@@ -122,6 +129,7 @@ const MOST_ARGUMENTS: Readonly<Record<string, number>> = {
   requiresGrad_: 1,
   retainGrad: 0,
   registerHook: 1,
+  registerPostAccumulateGradHook: 1,
   tolist: 0,
   toTypedArray: 0,
 };
