@@ -18,7 +18,7 @@ import {
   where,
   zeros,
 } from "../mod.ts";
-import { capture } from "./support/dynamo.ts";
+import { capture, list, vector } from "./support/dynamo.ts";
 import { randomNumbers, testSeed } from "./support/sampling.ts";
 
 Deno.test("a bound that a small type cannot hold has no effect, however often it changes", () => {
@@ -431,4 +431,14 @@ Deno.test("a temperature of gumbelSoftmax that is annealed needs no version afte
   const rows = draw(tensor([0.5, -1.5, 2]), tau.detach());
   assertEquals(rows.shape, [2, 3]);
   assertThrows(() => draw(x, tensor([1, 2])), Error, "broadcast");
+});
+
+Deno.test("a number in the place of a tensor is an input from its first call on", () => {
+  const c = capture((x: Tensor, by: Tensor | number) => x.mul(by));
+  const calls: readonly (readonly [number, number])[] = [[2, 0], [3, 3], [4, 0], [5, 4], [5, 4.5], [6, 0]];
+  for (const [size, number] of calls) {
+    const x = vector(...Array(size).keys()), by = number || x.add(1);
+    assertEquals(list(c.run(x, by)), list(x.mul(by)));
+  }
+  assertEquals(c.entries(), 4);
 });

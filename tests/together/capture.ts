@@ -20,6 +20,7 @@ import "../operand_numbers_test.ts";
 import "../changing_sorts_test.ts";
 import "../size_idioms_test.ts";
 import "../fresh_inputs_test.ts";
+import "../kinds_of_values_test.ts";
 import "../tape_hooks_test.ts";
 import "../layer_facts_test.ts";
 import "../repeated_calls_test.ts";

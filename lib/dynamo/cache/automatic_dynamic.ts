@@ -117,11 +117,14 @@ export class ChangeHistory {
   /** `title`: the function as warnings name it. */
   constructor(private readonly profile: DynamicProfile, private readonly title: () => string) {}
 
-  /** Records a number or another primitive; returns whether it has had another value before. */
+  /**
+   * Records a number or another primitive; returns whether it has had another value before. A number where a tensor has
+   * been is an operand, which differs in the next call as the tensor does.
+   */
   numberChanges(source: string, value: Changing): NumberChange {
     const known = this.#numbers.get(source);
     const own = known === undefined
-      ? this.profile.changed(source, null)
+      ? this.profile.changed(source, null) || (typeof value === "number" && this.#shapes.has(source))
       : known.changed || !Object.is(known.last, value);
     const list = listOf(source), of = list ?? source;
     if (typeof value === "number" && !isSmallInteger(value)) this.#fractions.add(of);

@@ -131,7 +131,7 @@ export class ConditionWriter {
           fact.others.map((o) => reader.read(o)).join(", ")
         }])`;
       case "tensor":
-        return this.tensor(reader.inside(fact.source, "tensor"), fact.expected);
+        return this.tensor(reader.insideTensor(fact.source), fact.expected);
       case "leaf":
         return `${this.helper("isLeaf")}(${reader.read(fact.source)}, ${constants.name(fact.hooks)})`;
       case "made":

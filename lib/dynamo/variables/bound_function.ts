@@ -18,22 +18,23 @@ export interface BoundParts {
 
 type Exotic = Extract<ObjectValue["exotic"], { readonly kind: "bound" }>;
 
-/** The function at a place, over the values of its parts, and the guards under which it has as many of them. */
+/** The function at a place, over the values of its parts; a guard before theirs holds if it has as many. */
 export function boundFunction(
   source: Source,
   { target, self, args, count }: BoundParts,
-  wrap: (part: unknown, place: Source) => Value,
-): { readonly guards: readonly Fact[]; readonly exotic: Exotic } {
+  { guard, wrap }: {
+    readonly guard: (fact: Fact) => void;
+    readonly wrap: (part: unknown, place: Source) => Value;
+  },
+): Exotic {
   refuseToCache("a bound function that is passed in");
+  guard({ kind: "constant", source: privateSource(source, "<bound>", count), value: args.length });
   const part = (value: unknown, label: string, index: number) =>
     wrap(value, capturedSource(source, label, index));
   return {
-    guards: [{ kind: "constant", source: privateSource(source, "<bound>", count), value: args.length }],
-    exotic: {
-      kind: "bound",
-      target: part(target, "target", 0),
-      self: part(self, "this", 1),
-      args: args.map((value, i) => part(value, `argument ${i}`, i + 2)),
-    },
+    kind: "bound",
+    target: part(target, "target", 0),
+    self: part(self, "this", 1),
+    args: args.map((value, i) => part(value, `argument ${i}`, i + 2)),
   };
 }

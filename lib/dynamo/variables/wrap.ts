@@ -418,8 +418,10 @@ export class Wrapper {
     const label = functionLabel(real), hasCode = code !== null && !isClass(real);
     const bound = hasCode || !isPassedIn(source) ? null : this.settings.boundParts(real);
     if (bound) {
-      const { guards, exotic } = boundFunction(source, bound, (value, place) => this.wrap(value, place));
-      guards.forEach((guard) => this.output.guard(guard));
+      const exotic = boundFunction(source, bound, {
+        guard: (fact) => this.output.guard(fact),
+        wrap: (part, place) => this.wrap(part, place),
+      });
       return this.#callable(exotic, real, source);
     }
     if (isPassedIn(source) && this.#hasKinds("functions", source, hasCode ? code : real)) {
