@@ -1,6 +1,6 @@
 /** Costs of a graph break where much is live: the code and guards of what follows grow with it, no faster. */
 import { assert, assertEquals } from "@std/assert";
-import { cacheEntries, disable, resumedEntries } from "../lib/dynamo/mod.ts";
+import { cacheEntries, disable, explain, resumedEntries, statusOf } from "../lib/dynamo/mod.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
 
@@ -107,3 +107,33 @@ for (const [what, making] of Object.entries(KINDS)) {
     }
   });
 }
+
+/** A list of nodes that refer to the next one, which calls walk through. */
+function chained(length: number): Link | null {
+  let first: Link | null = null;
+  for (let i = 0; i < length; i++) first = new Link(first, i);
+  return first;
+}
+
+Deno.test("a graph ends in a chain of objects that is too long to be guarded whole", () => {
+  const sum = (x: Tensor, first: Link | null) => {
+    let total = 0;
+    for (let at = first; at; at = at.next) total += at.value;
+    return x.mul(total);
+  };
+  const { run, entries, guards } = capture(sum);
+  for (let call = 0; call < 3; call++) assertEquals(list(run(vector(1), chained(600))), [600 * 599 / 2]);
+  assertEquals(entries(), 1);
+  assert(guards().length < 500 * 8, `${guards().length}`);
+  const { breakReasons } = explain(sum)(vector(1), chained(600));
+  assertEquals(breakReasons.map(({ id }) => id), ["GB0018"]);
+});
+
+Deno.test("functions that return very long chains of new objects run uncompiled, which is no bug", () => {
+  const { run } = capture((x: Tensor) => [x.mul(2), chained(10_000)] as const);
+  const [y, first] = run(vector(1));
+  let length = 0;
+  for (let at = first; at; at = at.next) length++;
+  assertEquals([list(y), length], [[2], 10_000]);
+  assertEquals(statusOf(run)?.uncompiled.map(({ reason }) => reason.id), ["GB0018"]);
+});

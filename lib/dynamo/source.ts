@@ -235,8 +235,16 @@ export function placeholderName(source: Source): string {
   return `${plain.charAt(0).toLowerCase()}${plain.slice(1)}_`;
 }
 
+/** The beginning of a source, and the number of steps from there. */
+interface Origin {
+  readonly root: Source;
+  readonly steps: number;
+}
+
+const origins = new WeakMap<Source, Origin>();
+
 /** The argument (or other root) from which a source starts; an index that changes leads to another object by itself. */
-function rootOf(source: Source): Source {
+function originOf(source: Source): Origin {
   switch (source.kind) {
     case "property":
     case "captured":
@@ -245,25 +253,36 @@ function rootOf(source: Source): Source {
     case "prototype":
     case "entry":
     case "lookup":
-    case "bytes":
-      return rootOf(source.base);
+    case "bytes": {
+      let found = origins.get(source);
+      if (!found) {
+        const { root, steps } = originOf(source.base);
+        origins.set(source, found = { root, steps: steps + 1 });
+      }
+      return found;
+    }
     default:
-      return source;
+      return { root: source, steps: 0 };
   }
+}
+
+/** The number of steps that lead to a place. */
+export function stepsTo(source: Source): number {
+  return originOf(source).steps;
 }
 
 /** Returns whether the source starts from a constant object. */
 export function isKnown(source: Source): boolean {
-  return rootOf(source).kind === "known";
+  return originOf(source).root.kind === "known";
 }
 
 /** Returns whether the source starts from an element at an index that may differ between calls. */
 export function isAtIndex(source: Source): boolean {
-  return rootOf(source).kind === "element";
+  return originOf(source).root.kind === "element";
 }
 
 /** Returns whether the source can refer to another object in another call without any assignment. */
 export function isPassedIn(source: Source): boolean {
-  const { kind } = rootOf(source);
+  const { kind } = originOf(source).root;
   return kind === "argument" || kind === "this" || kind === "element";
 }

@@ -320,7 +320,8 @@ export class Unit {
       else if (error instanceof BackendCompilerFailed || error instanceof DynError) {
         if (!config.suppressErrors || program.options.fullgraph) throw error;
         this.#giveUp("compilation", error.message.split("\n", 1).join(), error);
-      } else this.#giveUp("internal", messageOf(error), error);
+      } else if (isStackOverflow(error)) this.#giveUp("depth", TOO_LONG_CHAIN, error);
+      else this.#giveUp("internal", messageOf(error), error);
       this.#countPlain?.();
       return plain;
     } finally {
@@ -382,7 +383,11 @@ export class Unit {
   }
 
   /** Makes every further call run uncompiled. Throws Unsupported if the user requires whole graphs. */
-  #giveUp(kind: "untraceable" | "compilation" | "internal", because: string, cause?: unknown): void {
+  #giveUp(
+    kind: "untraceable" | "compilation" | "depth" | "internal",
+    because: string,
+    cause?: unknown,
+  ): void {
     if (this.program.options.fullgraph) throw new Unsupported(this.#reason(kind, because), { cause });
     this.#countPlain = this.#countUncompiled(kind, because);
     this.givenUp = because;
@@ -477,6 +482,12 @@ export class Unit {
     });
   }
 }
+
+const TOO_LONG_CHAIN = "new objects or closures that refer to each other in a chain that fills the stack";
+
+/** Whether an error is that of the engine when the stack is full. */
+const isStackOverflow = (error: unknown): boolean =>
+  error instanceof RangeError && error.message === "Maximum call stack size exceeded";
 
 /** Returns a short description of a compiled entry. */
 function entryText({ graph, guards }: Entry): string {

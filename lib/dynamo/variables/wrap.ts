@@ -32,6 +32,7 @@ import {
   prototypeSource,
   type Source,
   sourceText,
+  stepsTo,
 } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import { classLabel, functionLabel, isClass } from "./labels.ts";
@@ -51,6 +52,9 @@ import {
 import { COUNTED_AS, kindOf, type ManyKinds, manyVersionsText, mostVersions } from "./many_versions.ts";
 import { NumberValue } from "./number_value.ts";
 import { refuseToCache } from "../disk_cache/noted_reads.ts";
+
+/** Steps to an object from where a call finds it. The guards of a chain take time and text in proportion to its square. */
+const MOST_STEPS = 500;
 
 const SETTLES = { get: settledBy };
 
@@ -99,6 +103,9 @@ export class Wrapper {
         return this.#number(real, source);
       case "object":
         if (real === null) return this.#constant(null, source);
+        if (stepsTo(source) > MOST_STEPS) {
+          breakGraph("depth", `an object that more than ${MOST_STEPS} steps lead to`);
+        }
         return this.object(real, source);
       case "function":
         return this.object(real, source);
