@@ -13,7 +13,7 @@ import { nullable, optional, required } from "../params.ts";
 import { castTo } from "../promotion.ts";
 import { checkCategory, elements, t } from "../pointwise.ts";
 import { maximaOf } from "./max_pooling.ts";
-import { checkPooled, type Windows } from "./windows.ts";
+import { checkPooled, type Windows, windowsOf } from "./windows.ts";
 import { within } from "../shape/scatter_views.ts";
 import { checkSizeAtLeast, flatIndex, sameShape, shapeText, withSize } from "../shapes.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
@@ -330,6 +330,12 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
         return returnIndices ? [values, indices()] : values;
       }
       const count = product(sizes);
+      if (isEqual(count, 0)) {
+        const none = o.narrow(o.reshape(self, [...lead, product(self.shape.slice(-rank))]), -1, 0, 0);
+        const values = o.reshape(none, [...lead, ...sizes]);
+        if (!returnIndices) return values;
+        return [values, o.zeros([...lead, ...sizes], { dtype: "int64", device: self.device })];
+      }
       if (!returnIndices && isLess(0, count)) return o.adaptiveMaxima(self, sizes);
       const indices = o.adaptiveMaxIndices(o.detach(self), sizes);
       const size = self.shape.slice(-rank).reduce<Dim>(mul, 1);
@@ -337,7 +343,11 @@ function adaptiveMaximum(rank: 1 | 2 | 3) {
       const values = o.reshape(flat, indices.shape);
       return returnIndices ? [values, indices] : values;
     },
-    samples: [{ args: [t(...image), 3] }, { args: [t(...image), 2, true] }],
+    samples: [
+      { args: [t(...image), 3] },
+      { args: [t(...image), 2, true] },
+      { args: [t(...image), 0, true] },
+    ],
   });
 }
 
@@ -391,6 +401,14 @@ function maxUnpool(rank: 1 | 2 | 3) {
         range: [0, 2 ** rank],
       }, 2],
     }],
+    errors: [{
+      args: [
+        t(1, 1, ...new Array<number>(rank).fill(2)),
+        { tensor: [1, 1, ...new Array<number>(rank).fill(2)], dtype: "int64", range: [0, 1] },
+        new Array<number>(rank + 1).fill(2),
+      ],
+      message: "kernelSize",
+    }],
   });
 }
 
@@ -404,18 +422,17 @@ function unpooled(
   },
   rank: number,
 ): Dim[] {
-  const at = (value: Dim | readonly Dim[], d: number): Dim =>
-    typeof value === "number" || value instanceof Sym ? value : value[d] ?? value[0] ?? 1;
-  const { outputSize } = args;
+  const { outputSize } = args,
+    { kernel, stride: steps, padding } = windowsOf({ ...args, ceilMode: false }, rank);
   if (outputSize && outputSize.length !== rank && outputSize.length !== rank + 2) {
     throw new DynError(
       `Expected ${rank} or ${rank + 2} sizes for outputSize but found ${shapeText(outputSize)}`,
     );
   }
   return self.shape.slice(-rank).map((size, d) => {
-    const stride = at(args.stride ?? args.kernelSize, d);
+    const stride = steps[d] ?? 1;
     checkSizeAtLeast("stride", stride, 1);
-    const natural = add(mul(sub(size, 1), stride), sub(at(args.kernelSize, d), mul(2, at(args.padding, d))));
+    const natural = add(mul(sub(size, 1), stride), sub(kernel[d] ?? 1, mul(2, padding[d] ?? 0)));
     const wanted = outputSize?.at(d - rank);
     if (wanted === undefined) return natural;
     if (isLess(sub(natural, stride), wanted) && isLess(wanted, add(natural, stride))) return wanted;
