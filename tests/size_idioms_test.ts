@@ -150,3 +150,17 @@ Deno.test("slices as texts of numbers mean what their texts mean, for all number
     }
   }
 });
+
+Deno.test("numbers that change are safe integers, or none, in each call", () => {
+  const x = sequences(3);
+  const run: Run = (
+    y,
+    n,
+  ) => [Number.isSafeInteger(n) ? y.neg() : y.abs(), Number.isSafeInteger(n * 1.5) ? 1 : 0];
+  const f = compile(run, { backend: "eager" }), last = Number.MAX_SAFE_INTEGER;
+  for (
+    const n of [3, 4, 6, 2.5, NaN, Infinity, -Infinity, last, last + 1, -last, -last - 1, -0, 0, 1, 2 / 3, 7]
+  ) {
+    assertEquals(shown(f(x, n)), shown(run(x, n)), `${n}`);
+  }
+});

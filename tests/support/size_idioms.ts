@@ -20,8 +20,10 @@ import {
   ones,
   randint,
   randperm,
+  signal,
   stft,
   type Tensor,
+  where,
 } from "../../mod.ts";
 
 const { functional: F } = nn;
@@ -111,6 +113,14 @@ const IDIOMS: Readonly<Record<string, Made>> = {
   "windows of other shapes": sized(sequences, (x) => {
     const n = size(x, 2);
     return x.mul(hammingWindow(n, { periodic: false })).add(blackmanWindow(n)).sub(bartlettWindow(n));
+  }),
+  "windows by name": sized(sequences, (x) => {
+    const n = size(x, 2), { gaussian, hann } = signal.windows;
+    return x.mul(hann(n)).add(gaussian(n, { std: 2 }));
+  }, { exported: "constant" }),
+  "a size that is checked": sized(sequences, (x) => {
+    const n = size(x, 2);
+    return Number.isSafeInteger(n) && Number.isSafeInteger(2 * n) ? x.mul(2) : x;
   }),
   "a Kaiser window": sized(sequences, (x) => x.mul(kaiserWindow(size(x, 2)))),
   "spectra": sized(sequences, (x) => fft.rfft(x).abs(), { exported: "refused" }),
@@ -215,6 +225,11 @@ const IDIOMS: Readonly<Record<string, Made>> = {
   "a share that is dropped": beside(sequences(6), (x, n) => F.dropout(x, n / 40, true)),
   "a temperature": beside(sequences(6), (x, n) => x.div(0.1 * n).softmax(-1)),
   "a scaled sum": beside(sequences(6), (x, n) => x.add(x.sin(), { alpha: n / 7 })),
+  "a weight of a mask": beside(sequences(6), (x, n) => x.gt(0).mul(n / 3.3)),
+  "a weight of a mask that may be an integer": beside(sequences(6), (x, n) => x.gt(0).mul(n / 4), {
+    versions: 3,
+  }),
+  "one of two numbers": beside(sequences(6), (x, n) => where(x.gt(0), n / 3.3, -n / 3.3)),
   "a small number of a norm": beside(sequences(6), (x, n) => F.layerNorm(x, [6], null, null, 1e-5 * n)),
 };
 

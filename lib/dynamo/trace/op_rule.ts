@@ -376,7 +376,7 @@ function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenA
  */
 function operandBeside(m: Interpreter, site: OpCallSite, value: NumberValue): Dim | GraphValue {
   const types = tensorTypes(site);
-  if (types.length === 0 || types.some((type) => !isInteger(type))) return site.forms.number(value);
+  if (types.length === 0 || !types.every(holdsIntegers)) return site.forms.number(value);
   relyOnWholeness(m.output, [value]);
   if (isWhole(value.hint)) return sizeOf(m.output, value) ?? site.forms.number(value);
   const fraction = site.forms.number(value);
@@ -393,10 +393,13 @@ export function areFloats(m: Interpreter, definition: OpDefinition, args: Resolv
     else others.push(meta.dtype);
     return new GraphValue(node, scalars.has(node) ? { ...meta, dtype } : meta);
   });
-  if (!others.every(isInteger) || numbers.some((node) => !fractions.has(node))) return false;
+  if (!others.every(holdsIntegers) || numbers.some((node) => !fractions.has(node))) return false;
   const results = attempt(() => [inferred(m, definition, converted)].flat());
   return results.ok && results.value.every((meta) => meta.dtype === dtype || meta.dtype === "bool");
 }
+
+/** Returns whether tensors of a type decide on no type of floats: a fraction beside them is one of the default type. */
+const holdsIntegers = (type: DType): boolean => isInteger(type) || type === "bool";
 
 const tensorTypes = ({ args }: OpCallSite): readonly DType[] =>
   args.flatMap((each) => each.kind === "tensor" ? [each.meta.dtype] : []);

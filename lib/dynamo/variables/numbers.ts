@@ -440,6 +440,14 @@ const DIFFERENCES: Readonly<Record<string, (output: OutputGraph, value: NumberVa
     const nearest = asNumeric(mathNumbers(output, "trunc", [value]));
     return nearest && asNumeric(binaryNumbers(output, "-", [value, nearest]));
   },
+  isSafeInteger(output, value) {
+    if (value.integer !== null) return constant(0);
+    const clamped = (["trunc", "min", "max"] as const).reduce<Numeric | null>((number, name) => {
+      const bound = name === "trunc" ? [] : [constant(name === "min" ? EXACT - 1 : 1 - EXACT)];
+      return number && asNumeric(mathNumbers(output, name, [number, ...bound]));
+    }, value);
+    return clamped && asNumeric(binaryNumbers(output, "-", [value, clamped]));
+  },
 };
 
 const asNumeric = (value: Value | null): Numeric | null =>
