@@ -3,7 +3,14 @@
  * Programs run under a plan (lib/base/bisect.ts). Invariant: a failure of another kind than the first does not count;
  * the program passes without the reported part.
  */
-import { BISECT_PARTS, type BisectPart, type BisectPlan, type BisectReport } from "../lib/base/bisect.ts";
+import {
+  BISECT_PARTS,
+  type BisectPart,
+  type BisectPlan,
+  type BisectReport,
+  isLoopPart,
+  LOOP_PARTS,
+} from "../lib/base/bisect.ts";
 
 /** The differences from a plain run. */
 export interface RunPlan extends Omit<BisectPlan, "report"> {
@@ -80,7 +87,8 @@ class Search {
     const stage = await this.#stage();
     if (stage === null) return false;
     const part = await this.#partOf(stage);
-    if (part !== null) await this.#place(stage, part);
+    if (part !== null && isLoopPart(part)) this.#say(`→ ${part} (${BISECT_PARTS[part]})`);
+    else if (part !== null) await this.#place(stage, part);
     if (stage !== "eager") await this.#place(stage, "graphs");
     // If it can be disabled, a fault of an op may merely be hidden.
     const namesOp = part === "graph_rules" || part === "joint_rules" || part === "fusion";
@@ -111,7 +119,10 @@ class Search {
 
   /** The part without which a stage does not fail; null if any single one may be left out. */
   async #partOf(stage: Stage): Promise<BisectPart | null> {
-    for (const part of PARTS_OF[stage]) {
+    // What runs last comes first: without fusion these passes find less to do
+    const isInLoops = stage === "other" &&
+      !await this.#fails("  without passes over loops", { off: LOOP_PARTS });
+    for (const part of [...isInLoops ? LOOP_PARTS : [], ...PARTS_OF[stage]]) {
       // Without any compiled function nothing can fail.
       if (part === "frames") return part;
       if (!await this.#fails(`  without ${part}`, { ...backendOf(stage), off: [part] })) return part;

@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compile, compiler, DynError, fx, InternalError, type Tensor, tensor } from "../mod.ts";
 import { bisect, type RunPlan } from "../cli/bisect_search.ts";
-import { Bisection, type BisectPart } from "../lib/base/bisect.ts";
+import { Bisection, type BisectPart, LOOP_PARTS } from "../lib/base/bisect.ts";
 import { lookupBackend } from "../lib/graph/backends.ts";
 import { testInTurn } from "./support/costly_tests.ts";
 import { runProgram, withFolder } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
 
@@ -87,6 +88,20 @@ Deno.test("if no pass is to blame, the op is found", async () => {
     assertMatch(late.lines[shows === "isNative" ? 1 : 2] ?? "", /^No difference; /);
     assertMatch(late.lines.at(-2) ?? "", /^→ ops .*, number 3 of 5: ops 3$/);
   }
+});
+
+Deno.test("a pass over loops is found by its name, and the op whose kernel it spoils", async () => {
+  const { lines } = await verdict({
+    counts: { ops: 9, graphs: 2 },
+    fails: (stage, allowed) =>
+      compiledStages(stage) && allowed("unroll") > 0 && allowed("ops") >= 4 && allowed("graphs") >= 2,
+    shows: "isCompared",
+  });
+  assertEquals(lines.filter((line) => line.startsWith("→")), [
+    "→ unroll (a pass over loops)",
+    "→ graphs (compiling a captured graph with the backend), number 2 of 2: graphs 2",
+    "→ ops (compiling an op rather than running it by itself), number 4 of 9: ops 4",
+  ]);
 });
 
 Deno.test("capture is separated from later phases, and the program from dyn", async () => {
@@ -176,6 +191,47 @@ testInTurn("bisection of a program", {
         /\n→ graph_rules \(.*\), number 2 of 2: neg_of_neg on neg, at g \(.*model\.ts:13\)\n/,
       );
       assertMatch(stdout, /\n→ graphs \(.*\), number 2 of 2: a graph of g, from g \(.*model\.ts:12\)\n/);
+    });
+  },
+});
+
+/** Kernels that the passes over loops change: conditions, rows, sums in lanes and in chunks, several loops. */
+const KERNELS = `import { cat, compile, manualSeed, nn, randn, type Tensor, allclose } from "jsr:@x/dyn";
+manualSeed(1);
+const norm = new nn.LayerNorm(33), lin = new nn.Linear(20, 33);
+const programs: [(...given: Tensor[]) => Tensor, Tensor[]][] = [
+  [(x) => norm.call(lin.call(x)).tanh(), [randn(13, 20)]],
+  [(x) => x.mul(3).sum(), [randn(70_000)]],
+  [(x) => x.mul(2).sum(0).add(x.amax(0)), [randn(300, 65)]],
+  [(x, y) => cat([x.mul(2), y, x.neg()], 0).cumsum(0), [randn(300, 5), randn(400, 5)]],
+  [(x) => nn.functional.pad(x.mul(2), [1, 2, 3, 1]).add(1), [randn(2, 3, 67, 59)]],
+  [(q, k) => q.matmul(k.transpose(-1, -2)).softmax(-1).matmul(k), [randn(4, 70, 16), randn(4, 70, 16)]],
+];
+for (const [f, given] of programs) {
+  const [plain, compiled] = [f, compile(f, { fullgraph: true })].map((each) => {
+    const leaves = given.map((x) => x.clone().requiresGrad_()), result = each(...leaves);
+    result.sum().backward();
+    return [result, ...leaves.map((x) => x.grad as Tensor)];
+  }) as [Tensor[], Tensor[]];
+  plain.forEach((x, k) => {
+    if (!allclose(x, compiled[k]!, { rtol: 1e-3, atol: 1e-3 })) throw new Error(String(f));
+  });
+}
+`;
+
+testInTurn("bisection of a program", {
+  name: "kernels compute the same without any one pass over loops",
+  fn: async () => {
+    await withFolder(async (folder) => {
+      const script = join(folder, "kernels.ts"), report = join(folder, "report.json");
+      await Deno.writeTextFile(script, KERNELS);
+      for (const pass of sampleBySeed(LOOP_PARTS, 1)) {
+        for (const tier of ["wasm", "wait"]) {
+          const env = { DYN_TIER: tier, DYN_BISECT: JSON.stringify({ off: [pass], report }) };
+          const ended = await runProgram(Deno.execPath(), ["run", "-A", "--no-check", CLI, script], { env });
+          assertEquals(ended, { code: 0, stdout: "", stderr: "" }, `${pass}, ${tier}`);
+        }
+      }
     });
   },
 });

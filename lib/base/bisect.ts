@@ -19,10 +19,38 @@ export const BISECT_PARTS = {
   graph_rules: "a rewrite rule applied to a functional graph",
   fusion: "fusing two loops",
   ops: "compiling an op rather than running it by itself",
+  loop_fission: "a pass over loops",
+  outermost_splitting: "a pass over loops",
+  index_set_splitting: "a pass over loops",
+  blocked_sums: "a pass over loops",
+  vectorise: "a pass over loops",
+  unroll: "a pass over loops",
+  chunked_reductions: "a pass over loops",
+  row_blocks: "a pass over loops",
 } as const;
 
 /** The name of a part. */
 export type BisectPart = keyof typeof BISECT_PARTS;
+
+/**
+ * Passes over loops that a kernel can do without. Their applications are not numbered: kernels are also compiled in the
+ * background.
+ */
+export const LOOP_PARTS = [
+  "loop_fission",
+  "outermost_splitting",
+  "index_set_splitting",
+  "blocked_sums",
+  "vectorise",
+  "unroll",
+  "chunked_reductions",
+  "row_blocks",
+] as const satisfies readonly BisectPart[];
+
+const LOOP_PART_NAMES: ReadonlySet<string> = new Set(LOOP_PARTS);
+
+/** Returns whether a pass is one of those. */
+export const isLoopPart = (name: string): name is typeof LOOP_PARTS[number] => LOOP_PART_NAMES.has(name);
 
 /** The instructions to a process. */
 export interface BisectPlan {

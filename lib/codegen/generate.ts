@@ -3,6 +3,7 @@
  * Invariants: the passes run in the order of one list; after them the program satisfies the checks of
  * loops/verify.ts; the output of each pass can be dumped.
  */
+import { bisection, isLoopPart } from "../base/bisect.ts";
 import { VERIFIES_EACH_PASS } from "../base/config.ts";
 import { onDemand } from "../base/on_demand.ts";
 import { recording } from "../base/recording.ts";
@@ -121,7 +122,7 @@ export function generate(program: Program, target: Target): Program {
   const run = (check: (made: Program, pass: string) => void): Program => {
     const [own, rest] = target.grid === null ? [KERNEL_PASSES, PROGRAM_PASSES] : [[], PASSES];
     const through = (passes: readonly Pass[], from: Program): Program =>
-      passes.filter((pass) => pass.applies(target)).reduce<Program>((before, pass) => {
+      passes.filter((pass) => pass.applies(target) && !isLeftOut(pass)).reduce<Program>((before, pass) => {
         const after = pass.run(before, target);
         if (after === before) return before;
         check(after, pass.name);
@@ -148,6 +149,9 @@ export function generate(program: Program, target: Target): Program {
     }
   });
 }
+
+/** Returns whether `dyn bisect` leaves a pass out. */
+const isLeftOut = ({ name }: Pass): boolean => isLoopPart(name) && bisection.remaining(name) === 0;
 
 /** The program with kernels that know their places, those of regions counted. */
 function numbered(program: Program): Program {
