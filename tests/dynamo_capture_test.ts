@@ -228,9 +228,10 @@ Deno.test("receivers, arguments objects and rest parameters reach the graph", ()
 });
 
 Deno.test("the versions of a function and of the code after its breaks have a common limit", () => {
+  const outside = disable(() => {});
   const c = capture((x: Tensor, s: string) => {
     const y = x.add(s.length);
-    console.assert(true);
+    outside();
     return y.mul(2);
   });
   const run = (s: string) => assertEquals(list(c.run(vector(1), s)), [2 + 2 * s.length]);

@@ -4,12 +4,15 @@ import { config } from "../lib/base/config.ts";
 import { DynError, Unsupported } from "../lib/base/errors.ts";
 import { counters, logs } from "../lib/base/logs.ts";
 import { symbolsOf } from "../lib/graph/sizes.ts";
-import { explain, optimize, statusOf } from "../lib/dynamo/mod.ts";
+import { disable, explain, optimize, statusOf } from "../lib/dynamo/mod.ts";
 import { grad } from "../lib/autograd/entry_points.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import { noGrad } from "../lib/tensor/modes.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
+
+/** A call that always ends the graph. */
+const outside = disable(() => {});
 
 /** Reasons and calls that ran uncompiled. */
 function uncompiled(fn: object): readonly (readonly [string, number])[] {
@@ -330,9 +333,9 @@ Deno.test("a function without tensors runs uncompiled once its budget is spent, 
   const box = { total: 0, makes: false };
   const c = capture((x: number): number | Tensor => {
     box.total += x;
-    console.assert(true);
+    outside();
     const twice = box.total * 2;
-    console.assert(true);
+    outside();
     return box.makes ? ops.full([1], twice) : twice;
   });
   let expected = 0;
@@ -354,7 +357,7 @@ Deno.test("a function without tensors runs uncompiled once its budget is spent, 
 Deno.test("versions with tensors do not count towards the budget of functions without", () => {
   const c = capture((x: Tensor, s: string) => {
     const y = x.add(s.length);
-    console.assert(true);
+    outside();
     return y.mul(2);
   });
   config.patch({ tensorlessTraceLimit: 1 }, () => {
@@ -373,7 +376,7 @@ Deno.test("long loops between tensors that only pass by are traced no further on
     const y = x.add(1);
     let sum = 0;
     for (const n of [200, 201, 202, 203]) {
-      console.assert(true);
+      outside();
       sum += count(n);
     }
     return y.mul(sum);
