@@ -1,5 +1,5 @@
 /** Programs whose functions define classes with code that runs immediately, and create symbols. */
-import { type Tensor, tensor } from "../../mod.ts";
+import { compiler, type Tensor, tensor } from "../../mod.ts";
 import type { Corpus } from "../support/programs.ts";
 
 const v = (...values: number[]): Tensor => tensor(values, { dtype: "float32" });
@@ -209,6 +209,25 @@ export const localClasses: Corpus = {
 
 /** Programs that break, or throw. */
 export const brokenClasses: Corpus = {
+  "functions of private members, made by a method after a break"({ compile, see }) {
+    const f = compile((x: Tensor) => {
+      class Total {
+        #sum = x;
+        set sum(value: Tensor) {
+          compiler.graphBreak();
+          this.#sum = value;
+        }
+        later(by: Tensor) {
+          this.sum = this.#sum.add(by);
+          const add = (more: Tensor) => this.#sum = this.#sum.add(more);
+          return (more: Tensor) => #sum in this ? add(more).mul(2) : more;
+        }
+      }
+      const total = new Total(), later = total.later(x.mul(3));
+      return [later(x), later(x.neg())];
+    });
+    for (let i = 0; i < 3; i++) see(f(v(i, 2)));
+  },
   "classes with computed keys that leave, and keys that the class itself has to evaluate"({ compile, see }) {
     const own = "own";
     const f = compile((x: Tensor, name: string) => {

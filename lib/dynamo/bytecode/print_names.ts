@@ -67,7 +67,10 @@ export class FunctionNames implements Names {
 
   free(index: number): { readonly text: string; readonly form: FreeForm } {
     const variable = this.code.free[index];
-    const form = this.options.freeForm?.(index) ?? defaultForm(variable);
+    // A private name is access to it, also where its class is made in the same trace, which passes it on as a value
+    const form = variable?.kind === "private"
+      ? "private"
+      : this.options.freeForm?.(index) ?? defaultForm(variable);
     this.freeUsed.set(index, form);
     return { text: freeName(this.code, index), form };
   }
@@ -169,6 +172,5 @@ export function freeName(code: CodeObject, index: number): string {
 
 /** The form of a free variable if the caller specifies none. */
 function defaultForm(variable: FreeVariable | undefined): FreeForm {
-  if (variable?.kind === "private") return "private";
   return variable?.reassigned ? "live" : "value";
 }
