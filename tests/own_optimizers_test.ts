@@ -1,6 +1,18 @@
 /** Optimizers that programs write: their states hold what they like, and their steps are captured. */
 import { assertEquals, assertNotStrictEquals } from "@std/assert";
-import { compile, compiler, load, nn, noGrad, optim, save, type Tensor, tensor, zerosLike } from "../mod.ts";
+import {
+  compile,
+  compiler,
+  enableGrad,
+  load,
+  nn,
+  noGrad,
+  optim,
+  save,
+  type Tensor,
+  tensor,
+  zerosLike,
+} from "../mod.ts";
 
 interface LookBackState {
   step: number;
@@ -14,22 +26,22 @@ class LookBack extends optim.Optimizer<{ lr: number; beta: number }, LookBackSta
     super(params, { lr, beta });
   }
 
-  override step<L>(): L | undefined {
-    noGrad(() => {
-      for (const { params, lr, beta } of this.paramGroups) {
-        for (const param of params) {
-          if (!param.grad) continue;
-          let state = this.state.get(param);
-          if (!state) this.state.set(param, state = { step: 0, mean: zerosLike(param), recent: [] });
-          state.step += 1;
-          state.mean.lerp_(param.grad, 1 - beta);
-          state.recent = [...state.recent, param.grad.clone()].slice(-2);
-          const older = state.recent[0] ?? param.grad;
-          param.sub_(state.mean.div(1 - beta ** state.step).add(older), { alpha: lr });
-        }
+  @noGrad
+  override step<L>(closure?: () => L): L | undefined {
+    const loss = closure && enableGrad(closure);
+    for (const { params, lr, beta } of this.paramGroups) {
+      for (const param of params) {
+        if (!param.grad) continue;
+        let state = this.state.get(param);
+        if (!state) this.state.set(param, state = { step: 0, mean: zerosLike(param), recent: [] });
+        state.step += 1;
+        state.mean.lerp_(param.grad, 1 - beta);
+        state.recent = [...state.recent, param.grad.clone()].slice(-2);
+        const older = state.recent[0] ?? param.grad;
+        param.sub_(state.mean.div(1 - beta ** state.step).add(older), { alpha: lr });
       }
-    });
-    return undefined;
+    }
+    return loss;
   }
 }
 
@@ -80,10 +92,13 @@ Deno.test("counts and lists of an optimizer's state are saved, loaded and contin
   const model = layer(), optimizer = new LookBack(model.parameters());
   const schedule = new optim.lrScheduler.ExponentialLR(optimizer, 0.9);
   const train = (model: nn.Linear, optimizer: LookBack) => {
-    optimizer.zeroGrad();
-    lossOf(model).backward();
-    optimizer.step();
-    return model.weight.tolist();
+    const loss = optimizer.step(() => {
+      optimizer.zeroGrad();
+      const loss = lossOf(model);
+      loss.backward();
+      return loss;
+    });
+    return [loss?.item(), model.weight.tolist()];
   };
   for (let i = 0; i < 3; i++) train(model, optimizer);
   schedule.step();

@@ -65,7 +65,7 @@ export function setGradEnabled<R>(enabled: RequiredFlag<"mode">, body: () => R):
 /** Decorates a method, which then runs without recording gradients: `@noGrad`. */
 export function noGrad<F extends AnyFunction>(method: F, context: ClassMethodDecoratorContext): F;
 /** Runs `body` without recording gradients, as `torch.no_grad`. */
-export function noGrad<R>(body: () => R): R;
+export function noGrad<R>(body: () => R, context?: undefined): R;
 export function noGrad(body: () => unknown, context: unknown = undefined): unknown {
   const decorated = decoratedBy(noGrad, body, context);
   if (decorated) return decorated;
@@ -76,7 +76,7 @@ export function noGrad(body: () => unknown, context: unknown = undefined): unkno
 /** Decorates a method, which then runs recording gradients: `@enableGrad`. */
 export function enableGrad<F extends AnyFunction>(method: F, context: ClassMethodDecoratorContext): F;
 /** Runs `body` recording gradients, as `torch.enable_grad`. */
-export function enableGrad<R>(body: () => R): R;
+export function enableGrad<R>(body: () => R, context?: undefined): R;
 export function enableGrad(body: () => unknown, context: unknown = undefined): unknown {
   const decorated = decoratedBy(enableGrad, body, context);
   if (decorated) return decorated;
@@ -131,7 +131,7 @@ export function isGradEnabled(): boolean {
 /** Decorates a method, which then runs without recording gradients or views: `@inferenceMode`. */
 export function inferenceMode<F extends AnyFunction>(method: F, context: ClassMethodDecoratorContext): F;
 /** Runs `body` without recording gradients or views, as `torch.inference_mode`. */
-export function inferenceMode<R>(body: () => R): R;
+export function inferenceMode<R>(body: () => R, context?: undefined): R;
 export function inferenceMode(body: () => unknown, context: unknown = undefined): unknown {
   const decorated = decoratedBy(inferenceMode, body, context);
   if (decorated) return decorated;
