@@ -352,7 +352,7 @@ Deno.test("a folder that cannot be created is an error that names it", async () 
     await Deno.writeTextFile(join(folder, "model.ts"), PROGRAM);
     const place = join("model.ts", "d");
     const trace = await dyn(["--trace", place, "model.ts"], { cwd: folder });
-    assertMatch(trace.stderr, /DynError: Expected a folder for trace files but found "model\.ts\/d": /);
+    assertMatch(trace.stderr, /^error: Expected a folder for trace files but found "model\.ts\/d": /);
     const debug = await dyn(["model.ts"], { cwd: folder, env: { DYN_COMPILE_DEBUG: place } });
     assertMatch(debug.stderr, /DynError: Expected a folder for debug folders but found "model\.ts\/d": /);
     assertEquals([trace.code, debug.code], [1, 1]);
