@@ -1,5 +1,6 @@
 /** Costs of a graph break where much is live: the code and guards of what follows grow with it, no faster. */
 import { assert, assertEquals } from "@std/assert";
+import { changesText } from "../lib/dynamo/guards/found.ts";
 import { cacheEntries, disable, explain, resumedEntries, statusOf } from "../lib/dynamo/mod.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
 import { capture, list, vector } from "./support/dynamo.ts";
@@ -136,4 +137,18 @@ Deno.test("functions that return very long chains of new objects run uncompiled,
   for (let at = first; at; at = at.next) length++;
   assertEquals([list(y), length], [[2], 10_000]);
   assertEquals(statusOf(run)?.uncompiled.map(({ reason }) => reason.id), ["GB0018"]);
+});
+
+Deno.test("warnings about what changes leave out the middle of very long places and values", () => {
+  const subject = `L["first"]${".next".repeat(499)}.value`, found = "9".repeat(1000);
+  const [text = ""] = changesText([{
+    subject,
+    expected: "1",
+    found,
+    change: "other",
+    user: null,
+    guard: "g",
+  }]);
+  assert(text.startsWith(`L["first"].next.next`) && text.includes(".next.value: 1, now 999"), text);
+  assert(text.length < 600, `${text.length}`);
 });

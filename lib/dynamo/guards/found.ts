@@ -152,6 +152,14 @@ function expectedText(fact: Fact): string | null {
   }
 }
 
+/** Characters at the ends of a text that is too long to be read. */
+const ENDS = 120;
+
+/** Leaves out the middle of a long text, such as the place of an object that hundreds of steps lead to. */
+function readable(text: string): string {
+  return text.length > 3 * ENDS ? `${text.slice(0, ENDS)} … ${text.slice(-ENDS)}` : text;
+}
+
 /** Lists the changing values for the message about too many versions: by place, the most frequent first. */
 export function changesText(mismatches: readonly Mismatch[]): string[] {
   const bySubject = Map.groupBy(mismatches, ({ subject }) => subject);
@@ -159,11 +167,12 @@ export function changesText(mismatches: readonly Mismatch[]): string[] {
     const [first] = list;
     if (!first) return "";
     const { subject, found, user, guard } = first;
-    const expected = [...new Set(list.map((each) => each.expected))];
+    const expected = [...new Set(list.map((each) => readable(each.expected)))];
     const shown = expected.slice(0, 4).join(", ") + (expected.length > 4 ? ", …" : "");
-    const now = found === null ? "" : `, now ${found}`;
+    const now = found === null ? "" : `, now ${readable(found)}`;
     const place = user ? `\n    ${user.code} (${user.file}:${user.line})` : "";
-    const what = subject === guard ? `${subject}${now}` : `${subject}: ${shown}${now}`;
+    const named = readable(subject);
+    const what = subject === guard ? `${named}${now}` : `${named}: ${shown}${now}`;
     return `${what}${list.length > 1 ? ` (differs from ${list.length} versions)` : ""}${place}`;
   });
 }
