@@ -221,3 +221,24 @@ Deno.test("sizes stay symbolic in writes to memory that is dense whatever they a
   }
   assertEquals(compiler.cacheEntries(compiled).length, 2);
 });
+
+Deno.test("a value for each element that a mask selects is written in a graph: how many there are is checked", () => {
+  const write = (x: Tensor, mask: Tensor, values: Tensor) => x.clone().set([mask], values).mul(2);
+  const add = (x: Tensor, mask: Tensor, values: Tensor) => x.indexPut([null, mask], values, true);
+  const two = tensor([true, false, true]), three = tensor([true, true, true]);
+  const options = { backend: "aot_eager", fullgraph: true } as const;
+  for (const run of [write, compile(write, options)]) {
+    const x = ones([3], { requiresGrad: true }),
+      values = tensor([5, 7], { dtype: "float32", requiresGrad: true });
+    const found = run(x, two, values);
+    assertEquals(found.tolist(), [10, 2, 14]);
+    found.sum().backward();
+    assertEquals([x.grad?.tolist(), values.grad?.tolist()], [[0, 2, 0], [2, 2]]);
+    assertThrows(() => run(x, three, values), DynError, "selects 2 elements, one for each value");
+    assertEquals(run(ones([2, 2]), ones([2, 2]).gt(0), ones([4])).tolist(), [[2, 2], [2, 2]]);
+  }
+  for (const run of [add, compile(add, options)]) {
+    const values = tensor([[1, 2], [3, 4]]);
+    assertEquals(run(zeros([2, 3], { dtype: "int64" }), two, values).tolist(), [[1, 0, 2], [3, 0, 4]]);
+  }
+});

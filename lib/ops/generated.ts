@@ -473,6 +473,7 @@ export interface OpApi<T extends TensorLike> {
   nonzero(self: T, options: named.NonzeroOptions & { readonly asTuple: true }): Results<T, ["indices"]>;
   nonzero(self: T, options?: named.NonzeroOptions): T;
   argwhere(self: T): T;
+  maskPositions(mask: T, count: Dim): T;
   repeatedIndices(repeats: T, size: Dim, ...rest: Rest<named.RepeatedIndicesOptions, ["outputSize"]>): T;
   uniqueGroups(
     self: T,

@@ -68,6 +68,22 @@ const nonzero = composeOp({
   samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }],
 });
 
+/** The indices of nonzero elements, one row each. */
+function positionsOf(x: HostTensor): HostTensor {
+  const { data } = x, shape = knownShape(x), found: number[] = [];
+  for (let i = 0; i < data.length; i++) if (Number(data[i]) !== 0) found.push(i);
+  const rows = new BigInt64Array(found.length * shape.length);
+  // From the last dimension on, each column takes its part of the flat positions
+  for (let d = shape.length - 1; d >= 0; d--) {
+    const size = shape[d] ?? 1;
+    for (const [row, position] of found.entries()) {
+      rows[row * shape.length + d] = BigInt(position % size);
+      found[row] = Math.floor(position / size);
+    }
+  }
+  return { shape: [found.length, shape.length], dtype: "int64", data: rows };
+}
+
 const argwhere = hostOp({
   name: "argwhere",
   doc: "The indices of nonzero elements, one row each, as `torch.argwhere`. Its size depends on elements.",
@@ -77,22 +93,29 @@ const argwhere = hostOp({
   inferUnbacked: ({ self }, count) => [
     contiguousMeta([count(product(self.shape)), self.shape.length], "int64", self.device),
   ],
-  compute({ self }) {
-    const { data } = self, shape = knownShape(self), found: number[] = [];
-    for (let i = 0; i < data.length; i++) if (Number(data[i]) !== 0) found.push(i);
-    const rows = new BigInt64Array(found.length * shape.length);
-    // From the last dimension on, each column takes its part of the flat positions
-    for (let d = shape.length - 1; d >= 0; d--) {
-      const size = shape[d] ?? 1;
-      for (const [row, position] of found.entries()) {
-        rows[row * shape.length + d] = BigInt(position % size);
-        found[row] = Math.floor(position / size);
-      }
-    }
-    return [{ shape: [found.length, shape.length], dtype: "int64", data: rows }];
-  },
+  compute: ({ self }) => [positionsOf(self)],
   gradient: { kind: "none", because: "its result is made of indices" },
   samples: [{ args: [{ tensor: [3, 4], dtype: "bool" }] }, { args: [t()] }],
+});
+
+const maskPositions = hostOp({
+  name: "maskPositions",
+  doc:
+    "The indices of the true elements of a mask that has `count` of them, one row each; of another one an error.",
+  params: { mask: required("tensor"), count: required("size") },
+  exposure: { method: false, free: false },
+  infer: ({ mask, count }) => contiguousMeta([count, mask.shape.length], "int64", mask.device),
+  compute({ mask, count }) {
+    const rows = positionsOf(mask), wanted = knownSize(count), [found = 0] = rows.shape;
+    if (found !== wanted) {
+      throw new DynError(
+        `Expected a mask that selects ${wanted} elements, one for each value, but found one that selects ${found}`,
+      );
+    }
+    return [rows];
+  },
+  gradient: { kind: "none", because: "its result is made of indices" },
+  samples: [],
 });
 
 const repeatedIndices = hostOp({
@@ -315,6 +338,7 @@ const bincount = hostOp({
 export const hostOps = {
   nonzero,
   argwhere,
+  maskPositions,
   repeatedIndices,
   uniqueGroups,
   unique: unique("unique"),

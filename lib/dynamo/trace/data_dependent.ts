@@ -30,19 +30,21 @@ type Results = GraphValue | readonly GraphValue[];
 /** Appends an op whose sizes do not depend on elements. */
 type OrdinaryCall = (definition: OpDefinition, args: Resolved) => Results;
 
-/** Calls an op whose result sizes depend on elements; breaks the graph if the settings exclude such ops. */
+/**
+ * Calls an op whose result sizes depend on elements; breaks the graph if the settings exclude such ops, unless the ops
+ * that a composition consists of have known sizes.
+ */
 export function callDataDependent(
   m: Interpreter,
   definition: OpDefinition,
   args: Resolved,
-  { ordinary }: { readonly ordinary: OrdinaryCall },
+  { ordinary, name = definition.name }: { readonly ordinary: OrdinaryCall; readonly name?: string },
 ): Results {
-  if (!config.captureDynamicOutputShapes) breakGraph("dataDependentShape", definition.name);
   const { implementation, inferUnbacked } = definition;
   if (implementation.kind === "composite") {
     const api = makeOpApi<GraphValue>((called, given) => {
       const parsed = parseCall(called, given, isGraphValue), part = formOf(called, parsed);
-      if (isDataDependent(m, part, parsed)) return callDataDependent(m, part, parsed, { ordinary });
+      if (isDataDependent(m, part, parsed)) return callDataDependent(m, part, parsed, { ordinary, name });
       return ordinary(part, parsed);
     });
     try {
@@ -53,7 +55,7 @@ export function callDataDependent(
       return breakGraph("dataDependentShape", `${definition.name}: ${messageOf(thrown)}`);
     }
   }
-  if (!inferUnbacked) return breakGraph("dataDependentShape", definition.name);
+  if (!config.captureDynamicOutputShapes || !inferUnbacked) return breakGraph("dataDependentShape", name);
   const given = callArguments({ definition, args });
   const key = `${graphNameOf(definition)} ${formatArgument(given.args)} ${formatArgument(given.kwargs)}`;
   const known = m.output.hostCalls.get(key);

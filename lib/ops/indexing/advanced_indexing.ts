@@ -164,15 +164,47 @@ function maskedWrite<T extends TensorLike>(
 const ones = (count: number): Dim[] => new Array<Dim>(count).fill(1);
 
 /** The mask, if it is the only index and the values do not depend on the selected position; null otherwise. */
-function onlyMask<T extends Pick<TensorLike, "dtype" | "shape">>(
+function onlyMask<T extends Indexing>(
   self: Shaped,
   indices: readonly (T | null)[],
   values: Shaped,
 ): T | null {
+  const found = selectionOf(self, indices, values);
+  return found?.count === 1 ? found.mask : null;
+}
+
+type Indexing = Pick<TensorLike, "dtype" | "shape">;
+
+/** A mask that is the only index, and the number of elements that it has to select for the values: 1 is any number. */
+interface Selection<T> {
+  readonly mask: T;
+  readonly count: Dim;
+}
+
+function selectionOf<T extends Indexing>(
+  self: Shaped,
+  indices: readonly (T | null)[],
+  values: Shaped,
+): Selection<T> | null {
   const [mask, ...others] = indices.filter((index) => index !== null);
   if (!mask || others.length > 0 || !isMask(mask)) return null;
   const behind = self.shape.length - indices.indexOf(mask) - mask.shape.length;
-  return values.shape.length <= behind || values.shape[values.shape.length - 1 - behind] === 1 ? mask : null;
+  return { mask, count: values.shape[values.shape.length - 1 - behind] ?? 1 };
+}
+
+/** Integer indices for a write: where the values state how many elements a mask selects, that size is known. */
+function placesOf<T extends TensorLike>(
+  o: OpApi<T>,
+  { self, indices, values }: {
+    readonly self: T;
+    readonly indices: readonly (T | null)[];
+    readonly values: T;
+  },
+): (T | null)[] {
+  const selection = selectionOf(self, indices, values);
+  if (!selection) return withoutMasks(o, indices);
+  const positions = o.unbind(o.maskPositions(selection.mask, selection.count), 1);
+  return indices.flatMap((index) => index === selection.mask ? positions : [null]);
 }
 
 const indexPut = composeOp({
@@ -190,8 +222,8 @@ const indexPut = composeOp({
       throw new DynError(`Expected values of type ${self.dtype} but found ${values.dtype}`);
     }
     if (!indices.some(isMask)) checkValues(self, indices, values);
-    const mask = onlyMask(self, indices, values);
-    if (mask) checkMasked(self, { at: indices.indexOf(mask), mask }, values);
+    const selection = selectionOf(self, indices, values);
+    if (selection) checkMasked(self, { at: indices.indexOf(selection.mask), ...selection }, values);
     return contiguousMeta(self.shape, self.dtype, deviceOf([self, values]));
   },
   compose(o, { self, indices, values, accumulate }) {
@@ -199,7 +231,7 @@ const indexPut = composeOp({
     if (masked) {
       return o.where(masked.mask, accumulate ? o.add(self, masked.values) : masked.values, self);
     }
-    return o.putIndices(self, withoutMasks(o, indices), values, accumulate);
+    return o.putIndices(self, placesOf(o, { self, indices, values }), values, accumulate);
   },
   dataDependent: ({ self, indices, values }) =>
     indices.some(isMask) && onlyMask(self, indices, values) === null,
@@ -217,13 +249,13 @@ function checkValues(self: TensorMeta, indices: readonly (TensorMeta | null)[], 
   }
 }
 
-/** Throws unless values fit into what a mask selects, however many elements that is. */
+/** Throws unless values fit into what a mask selects, but for the number of selected elements. */
 function checkMasked(
   self: Shaped,
-  { at, mask }: { readonly at: number; readonly mask: Shaped },
+  { at, mask, count }: Selection<Shaped> & { readonly at: number },
   values: Shaped,
 ): void {
-  const selected = self.shape.toSpliced(at, mask.shape.length, 1);
+  const selected = self.shape.toSpliced(at, mask.shape.length, count);
   if (broadcastsTo(values.shape, selected)) return;
   throw new DynError(
     `Expected values that broadcast to ${shapeText(selected)} but found ${shapeText(values.shape)}`,
