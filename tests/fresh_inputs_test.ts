@@ -41,7 +41,7 @@ const FRESH: Readonly<Record<string, readonly [make: () => unknown, use: Made, v
   "a bound function": [
     () => ((x: Tensor) => x.neg()).bind(null),
     (x, act) => (act as (x: Tensor) => Tensor)(x.add(1)),
-    2,
+    1,
   ],
   "a class": [
     () => scaled(2),

@@ -37,6 +37,7 @@ import {
 import type { OutputGraph } from "../trace/output_graph.ts";
 import { classLabel, functionLabel, isClass } from "./labels.ts";
 import { hostText } from "./host_number.ts";
+import { loadedText } from "../frame/source_text.ts";
 import { boundFunction, type BoundParts } from "./bound_function.ts";
 import { bytesOf, exoticOf } from "./native_state.ts";
 import {
@@ -419,11 +420,9 @@ export class Wrapper {
   #function(real: object, source: Source): ObjectValue {
     const settles = settledBy(real);
     if (settles !== undefined && source.kind !== "known") return this.#settler(real, source, settles);
-    const code = source.kind === "known" || !isPassedIn(source) || isFoundOnPrototype(source)
-      ? null
-      : this.settings.codeOf(real);
+    const passed = isPassedIn(source), code = passed ? this.settings.codeOf(real) : null;
     const label = functionLabel(real), hasCode = code !== null && !isClass(real);
-    const bound = hasCode || !isPassedIn(source) ? null : this.settings.boundParts(real);
+    const bound = hasCode || !passed ? null : this.settings.boundParts(real);
     if (bound) {
       const exotic = boundFunction(source, bound, {
         guard: (fact) => this.output.guard(fact),
@@ -431,7 +430,10 @@ export class Wrapper {
       });
       return this.#callable(exotic, real, source);
     }
-    if (isPassedIn(source) && this.#hasKinds("functions", source, hasCode ? code : real)) {
+    // A class that is created in each call is another one each time, with the same text
+    const kind = `${source.name}: ${label}, ${loadedText(real).length} characters`;
+    const isAnew = !hasCode && passed && this.settings.history.objectChanges(kind, real);
+    if (isAnew || (passed && this.#hasKinds("functions", source, hasCode ? code : real))) {
       this.output.guard({ kind: "function", source });
       return new ObjectValue(
         { kind: "opaque", what: `${label}, a function that changes between calls` },
@@ -532,11 +534,6 @@ export class Wrapper {
  */
 function staysItself(real: object, source: Source): boolean {
   return source.kind === "property" && isModule(real) && (!isPassedIn(source) || ownsParameter(real));
-}
-
-/** Methods accessed through an instance are found on its prototype. */
-function isFoundOnPrototype(source: Source): boolean {
-  return source.kind === "property" && source.base.kind === "known";
 }
 
 /** Returns whether an object inherits from one that differs in each call: a guard checks how that was created. */
