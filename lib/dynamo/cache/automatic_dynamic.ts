@@ -95,6 +95,7 @@ export class ChangeHistory {
   /** The numbers, and lists of numbers, that have not been integers. */
   #fractions = new Set<string>();
   #objects = new Map<string, ObjectHistory>();
+  readonly #functions = new Map<string, ObjectHistory>();
   /** The classes seen last at each place. Their texts are parts of their modules' texts. */
   #prototypes = new Map<string, readonly (ObjectHistory & { readonly text: string | null })[]>();
   readonly #expected = new Set<string>();
@@ -152,6 +153,13 @@ export class ChangeHistory {
     this.#objects.set(source, noted);
     this.asked?.push({ kind: "object", place: source, value: object, changed });
     return changed;
+  }
+
+  /** Records a function; returns whether there has been another one before of the same kind, by its name and text. */
+  functionChanges(source: string, fn: object, kind: string): boolean {
+    const key = `${source}: ${kind}`, noted = noteObject(this.#functions.get(key), fn);
+    this.#functions.set(key, noted);
+    return noted.changed;
   }
 
   /** Records a prototype; returns whether there has been another one before whose constructor has the same text. */

@@ -4,6 +4,7 @@
  * trace.
  */
 import { checkFunction } from "../../base/checked_input.ts";
+import { named } from "../../base/isolated_objects.ts";
 import type { UserFrame } from "../../base/errors.ts";
 import { logs } from "../../base/logs.ts";
 import { asProgram } from "../../base/own_builtins.ts";
@@ -70,9 +71,9 @@ const printed: Readonly<Record<keyof Comptime, (context: ComptimeContext) => str
 
 /** Like `torch._dynamo.comptime.comptime`. */
 export const comptime: Comptime = Object.assign(
-  function comptime(body: (context: ComptimeContext) => void): void {
+  named("comptime", (body: (context: ComptimeContext) => void): void => {
     checkFunction(body, "that sees the trace");
-  },
+  }),
   {
     printGraph(): void {},
     printGuards(): void {},

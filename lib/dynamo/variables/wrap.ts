@@ -431,8 +431,8 @@ export class Wrapper {
       return this.#callable(exotic, real, source);
     }
     // A class that is created in each call is another one each time, with the same text
-    const kind = `${source.name}: ${label}, ${loadedText(real).length} characters`;
-    const isAnew = !hasCode && passed && this.settings.history.objectChanges(kind, real);
+    const kind = `${label}, ${loadedText(real).length} characters`;
+    const isAnew = !hasCode && passed && this.settings.history.functionChanges(source.name, real, kind);
     if (isAnew || (passed && this.#hasKinds("functions", source, hasCode ? code : real))) {
       this.output.guard({ kind: "function", source });
       return new ObjectValue(
