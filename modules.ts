@@ -1032,6 +1032,7 @@ import "./lib/aot/engines/dependences.ts";
 import "./lib/aot/engines/grouping.ts";
 import "./lib/aot/engines/run_parts.ts";
 import "./lib/aot/engines/partition.ts";
+import "./lib/device_parts.ts";
 import "./lib/inductor/convention.ts";
 import "./lib/inductor/freezing.ts";
 import "./lib/inductor/index_checks.ts";

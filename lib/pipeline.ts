@@ -12,11 +12,11 @@ import { counters, logs } from "./base/logs.ts";
 import { ownIdentity } from "./base/own_sources.ts";
 import { type Plain, recording } from "./base/recording.ts";
 import type { CachedCompilations } from "./aot/cached_pairs.ts";
+import { compileParts, devicesOf } from "./device_parts.ts";
 import type { CompiledFunction, GraphBackend } from "./graph/backend.ts";
 import { registerBackend } from "./graph/backends.ts";
 import { GraphModule } from "./graph/graph_module.ts";
 import type { GraphCompiler } from "./graph/interpose.ts";
-import type { Graph } from "./graph/node.ts";
 import { storable } from "./graph/stored/storable_runs.ts";
 import { compileGraph } from "./inductor/compile_graph.ts";
 import { type Convention, convention, conventionOf } from "./inductor/convention.ts";
@@ -47,9 +47,14 @@ export const aotEager: GraphBackend = aotAutograd({
   keepsNothing: true,
 });
 
-/** Compiles a functional graph for the device of its tensors. */
+/** Compiles a functional graph for the device of its tensors, or in parts for several of them. */
 export const compileFunctional: GraphCompiler = (original) => {
-  const device = deviceNamed(deviceOf(original.graph));
+  const devices = devicesOf(original.graph), [device = "cpu"] = devices;
+  return devices.length > 1 ? compileParts(original, devices, compileOn) : compileOn(original, device);
+};
+
+function compileOn(original: GraphModule, on: DeviceName): CompiledFunction {
+  const device = deviceNamed(on);
   const checked = indexChecked(original, device);
   const { graph, signature } = checked?.module ?? original;
   const name = signature?.role ?? "graph";
@@ -73,7 +78,7 @@ export const compileFunctional: GraphCompiler = (original) => {
     loops: compiled.program,
     convention: conventionOf(graph, compiled, checked?.inputs ?? null),
   });
-};
+}
 
 /** A compiled graph and its calling convention. */
 interface Compiled extends Pick<RunnerParts, "device" | "program" | "convention"> {
@@ -131,7 +136,8 @@ const keptPrograms: CachedCompilations = {
   identityOf(captured) {
     const own = ownIdentity();
     if (own === null) return null;
-    const device = deviceNamed(deviceOf(captured.calling)), { trace: _, ...settings } = config.inductor;
+    const [first = "cpu"] = devicesOf(captured.calling), device = deviceNamed(first);
+    const { trace: _, ...settings } = config.inductor;
     const { name, identity, hostReadable, synchronousReads, lacksFloat64, maxKernelBuffers } = device;
     return JSON.stringify({
       own,
@@ -183,15 +189,6 @@ registerBackend("inductor", inductor, {
   needs: "nothing; a C++ compiler makes native code, a WebGPU adapter kernels on a GPU",
   declines: true,
 });
-
-/** The device of a graph's tensors: inputs first, else results. */
-function deviceOf(graph: Graph): DeviceName {
-  for (const node of graph.nodes) {
-    const { value } = node.meta;
-    if (value.kind === "tensor") return value.tensor.device;
-  }
-  return "cpu";
-}
 
 interface CheckedModule {
   readonly module: GraphModule;
