@@ -126,7 +126,7 @@ Deno.test("arguments that only PyTorch's functions take are errors that name the
   const calls: readonly (readonly [name: string, called: object, given: readonly unknown[], own?: object])[] =
     [
       ["load", load, [file, { mapLocation: "cpu" }]],
-      ["save", save, [{}, file, 2]],
+      ["save", save, [{}, file, { pickleProtocol: 2 }]],
       ["compose", transforms.compose, [[], []]],
       ["normalize", transforms.normalize, [[0], [1], true]],
       ["resize", transforms.resize, [4, "nearest"]],
