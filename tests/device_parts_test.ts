@@ -1,6 +1,6 @@
 /** Graphs over tensors on the CPU and on a GPU: one graph, of which each device runs its part. */
 import { assertEquals } from "@std/assert";
-import { compile, compiler, init, manualSeed, nn, randn, type Tensor, tensor } from "../mod.ts";
+import { compile, compiler, init, manualSeed, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
 import { assertClose } from "./support/close.ts";
 import { shown } from "./support/shown.ts";
 import { stderrOf } from "./support/stderr.ts";
@@ -36,6 +36,24 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     y.exp().mul(s).sum().backward();
     return [loss.detach(), x.grad, y.grad, s.grad];
   },
+  "moves there and back": (there, here, one) => {
+    const moved = here.mul(2).to("webgpu"), back = there.add(moved).cpu();
+    return [moved, back.mul(one), back.to("webgpu").sum(), there.to("webgpu").add(1), here.to("cpu").add(1)];
+  },
+  "writes to what was moved": (there, here) => {
+    const copy = here.to("webgpu"), view = there.view(-1).narrow(0, 0, 3);
+    copy.mul_(3);
+    const before = there.cpu();
+    view.add_(copy);
+    here.copy_(copy);
+    return [copy, before, there.cpu(), here];
+  },
+  "moves and types": (there, here) => [
+    here.double().add(1).float().to("webgpu").add(there),
+    there.to("cpu", "float64").sum(),
+    there.gt(0).cpu().any().to("webgpu"),
+  ],
+  "shapes without elements": (there, here) => [there.to("meta").add(1).shape, here.to("meta").sum(0).shape],
 };
 
 for (const [name, program] of Object.entries(PROGRAMS)) {
@@ -58,3 +76,40 @@ for (const [name, program] of Object.entries(PROGRAMS)) {
     },
   });
 }
+
+/** A model of which one layer is on the GPU. */
+class Divided extends nn.Module {
+  readonly there = new nn.Linear(4, 8, { device: "webgpu" });
+  readonly here = new nn.Linear(8, 2, { device: "cpu" });
+  readonly dropout = new nn.Dropout(0.1);
+
+  override forward(x: Tensor): Tensor {
+    const hidden = this.dropout.call(this.there.call(x.to("webgpu")).relu());
+    return this.here.call(hidden.cpu());
+  }
+}
+
+Deno.test({
+  name: "a training step of a model on two devices is one graph",
+  ignore: SKIP_WEBGPU,
+  async fn() {
+    await init({ device: "webgpu" });
+    const losses = (isCompiled: boolean): readonly unknown[] => {
+      manualSeed(3);
+      const model = new Divided(), optimizer = new optim.Adam(model.parameters(), { lr: 0.05 });
+      const step = (x: Tensor, target: Tensor): Tensor => {
+        optimizer.zeroGrad();
+        const loss = nn.functional.mseLoss(model.call(x), target);
+        loss.backward();
+        nn.utils.clipGradNorm_(model.parameters(), 1);
+        optimizer.step();
+        return loss.detach();
+      };
+      const run = isCompiled ? compile(step, { fullgraph: true }) : step;
+      const made = Array.from({ length: 4 }, () => run(randn([6, 4]), randn([6, 2])).item());
+      if (isCompiled) assertEquals(compiler.status(run).graphs, 1);
+      return made;
+    };
+    assertClose(losses(true), losses(false), "losses");
+  },
+});

@@ -5,6 +5,7 @@
 import { optionsOf, refuseValue } from "../base/checked_input.ts";
 import { isDType } from "../base/dtype.ts";
 import { looksLikeDType, refuseDType } from "../base/dtype_names.ts";
+import { findDevice } from "../loops/device.ts";
 import type { OpApi } from "../ops/generated.ts";
 import { isTensorLike, type TensorLike } from "../ops/tensor_like.ts";
 import type { ConversionOptions } from "./tensor_options.ts";
@@ -43,9 +44,12 @@ export function converted<T extends TensorLike>(
   tensor: T,
   { dtype, device, copy }: ConversionOptions,
 ): T {
-  const typed = dtype == null || dtype === tensor.dtype ? tensor : ops.to(tensor, dtype);
-  const moved = device == null || device === typed.device ? typed : ops.toDevice(typed, device);
-  return copy && moved === tensor ? ops.clone(tensor) : moved;
+  const typed = (each: T): T => dtype == null || dtype === each.dtype ? each : ops.to(each, dtype);
+  const moved = (each: T): T => device == null || device === each.device ? each : ops.toDevice(each, device);
+  // The device that it leaves may lack the type, or the one that it moves to the former one
+  const lacksType = dtype === "float64" && findDevice(tensor.device)?.lacksFloat64 === true;
+  const result = lacksType ? typed(moved(tensor)) : moved(typed(tensor));
+  return copy && result === tensor ? ops.clone(tensor) : result;
 }
 
 /** A tensor on the device of another and, if it was elsewhere, in its type, which its own device may lack. */

@@ -370,11 +370,6 @@ function appendCall(m: Interpreter, target: CallTarget, given: Resolved, method:
   const own = isMetas(result) ? null : plainMeta(result);
   const kept = inplace && first ? first.value.meta : own;
   const onHost = runsOnHost({ definition, args });
-  // A graph has one device
-  const moves = [result].flat().some(({ device }) =>
-    first !== undefined && device !== first.value.meta.device
-  );
-  if (onHost && moves) breakGraph("tensorMethod", definition.name);
   const meta: Partial<NodeMeta> = {
     stack: m.output.whereabouts.stack(),
     value: metas
