@@ -134,6 +134,7 @@ const SEVERAL: Readonly<Record<string, number>> = {
  */
 const IN_OTHER_WORLD: Readonly<Record<string, number>> = {
   "integers that change": 1,
+  "bigints that change": 1,
   "a captured number before a break": 1,
   "which way elements lead": 1,
   "a number that is read out": 2,
