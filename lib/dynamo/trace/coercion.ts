@@ -3,8 +3,16 @@
  * Invariant: conversions happen in the language's order; a conversion that cannot be traced breaks the graph.
  */
 import { breakGraph } from "../break_reasons.ts";
-import { constant, isCallable, isPassed, type ObjectValue, type Value } from "../variables/value.ts";
+import {
+  constant,
+  isCallable,
+  isPassed,
+  type ObjectValue,
+  type TensorValue,
+  type Value,
+} from "../variables/value.ts";
 import { itemOf } from "./graph_numbers.ts";
+import { knownTensor } from "./known_elements.ts";
 import { callOp } from "./tensor_ops.ts";
 import { findProperty } from "./objects.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -30,11 +38,7 @@ export function toPrimitive(
       if (elementCount(value.meta) !== 1) {
         breakGraph("tensorItem", "a tensor with several elements is converted");
       }
-      if (value.meta.dtype === "bool") {
-        const target = m.opNamed("to");
-        return then(itemOf(m.output, asTensor(callOp(m, target, [value, constant("int32")], true))));
-      }
-      return then(itemOf(m.output, value));
+      return elementToPrimitive(m, value, then);
     case "object":
       return objectToPrimitive(m, value, hint, then);
     default:
@@ -42,7 +46,15 @@ export function toPrimitive(
   }
 }
 
-function asTensor(value: Value): Extract<Value, { kind: "tensor" }> {
+/** The only element of a tensor, as a number. */
+function elementToPrimitive(m: Interpreter, value: TensorValue, then: (value: PrimitiveValue) => void): void {
+  const known = knownTensor(m.output, value)?.item<number | bigint | boolean>();
+  if (known !== undefined) return then(constant(typeof known === "boolean" ? Number(known) : known));
+  if (value.meta.dtype !== "bool") return then(itemOf(m.output, value));
+  then(itemOf(m.output, asTensor(callOp(m, m.opNamed("to"), [value, constant("int32")], true))));
+}
+
+function asTensor(value: Value): TensorValue {
   return value.kind === "tensor" ? value : breakGraph("tensorMethod", "a conversion");
 }
 

@@ -12,7 +12,7 @@ import { tensor } from "../../tensor/creation.ts";
 import { convertTo, movedTo } from "../../tensor/transfer.ts";
 import { hintOf } from "../../sym/decide.ts";
 import { Sym } from "../../sym/expr.ts";
-import { modes } from "../../tensor/tensor.ts";
+import { modes, type Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { numberOfDim, sizeOf, specializeNumber } from "../variables/numbers.ts";
 import { constant, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
@@ -32,6 +32,7 @@ import { registerLater } from "./later_hooks.ts";
 import { tapGradient } from "./gradient_taps.ts";
 import { callOp } from "./tensor_ops.ts";
 import { itemOf } from "./graph_numbers.ts";
+import { knownTensor } from "./known_elements.ts";
 import { MOST_ITEMS, readElements } from "./read_elements.ts";
 import { backward } from "./backward.ts";
 
@@ -65,7 +66,8 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
   item: (m, self) => {
     if (hintOf(elementCount(self.meta)) !== 1) return breakGraph("throws", "item() of several elements");
-    return itemOf(m.output, self);
+    const known = knownTensor(m.output, self);
+    return known ? constant(known.item()) : itemOf(m.output, self);
   },
   cpu: (m, self) => convertTo(tracedOps(m), self, ["cpu"]),
   to: (m, self, args) =>
@@ -102,7 +104,8 @@ const METHODS: Readonly<Record<string, Method>> = {
     self.requiresGrad || given.length > 0 ? breakGraph("gradientState", "detach_") : self,
   tolist: (m, self) => {
     const { shape } = self.meta, known = shape.filter((size) => typeof size === "number");
-    const count = known.reduce((a, b) => a * b, 1);
+    const count = known.reduce((a, b) => a * b, 1), elements = knownTensor(m.output, self);
+    if (elements) return listOfKnown(m, elements.tolist());
     if (!config.captureScalarOutputs || known.length < shape.length || count > MOST_ITEMS) {
       return readElements(m, self, "tolist");
     }
@@ -117,6 +120,15 @@ const METHODS: Readonly<Record<string, Method>> = {
   toTypedArray: (m, self) => readElements(m, self, "toTypedArray"),
   toString: (() => breakGraph("tensorItem", "toString()")) satisfies Method,
 };
+
+/** Elements as a list of the trace. */
+function listOfKnown(m: Interpreter, elements: ReturnType<Tensor["tolist"]>): Value {
+  return Array.isArray(elements)
+    ? newArray(m, elements.map((each) => listOfKnown(m, each)))
+    : typeof elements === "object"
+    ? breakGraph("tensorItem", "a complex element is not a number")
+    : constant(elements);
+}
 
 /** The numbers of arguments of methods that refuse more. */
 const MOST_ARGUMENTS: Readonly<Record<string, number>> = {
