@@ -4,6 +4,7 @@ import "../arguments_objects_test.ts";
 import "../dynamo_break_test.ts";
 import "../dynamo_capture_test.ts";
 import "../known_elements_test.ts";
+import "../text_sorts_test.ts";
 import "../dynamo_dynamic_test.ts";
 import "../dynamo_effects_test.ts";
 import "../dynamo_training_test.ts";

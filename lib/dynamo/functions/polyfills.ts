@@ -10,7 +10,7 @@ export { repeatMatch } from "../../base/last_match.ts";
 export * from "./iterator_polyfills.ts";
 export { quoted, revive, stringify } from "./json_polyfills.ts";
 export { newPromise, settlerOf, tryPromise } from "./promise_polyfills.ts";
-export { sortBy, sortNumbersBy, toSortedBy } from "./sorting_polyfills.ts";
+export { sortBy, sortByText, sortNumbersBy, toSortedBy, toSortedByText } from "./sorting_polyfills.ts";
 
 // Taken when dyn is loaded: callbacks may have a property of that name, and programs may replace it.
 const { apply } = Reflect;

@@ -54,6 +54,22 @@ export function toSortedBy(this: unknown[], comparator: Comparator): unknown[] {
   return items;
 }
 
+/** Array.prototype.sort without a comparator */
+export function sortByText(this: unknown[]): unknown[] {
+  return apply(sortBy, this, [compareTexts]);
+}
+
+/** Array.prototype.toSorted without a comparator */
+export function toSortedByText(this: unknown[]): unknown[] {
+  return apply(toSortedBy, this, [compareTexts]);
+}
+
+/** The default comparison, which converts both sides each time. */
+function compareTexts(a: unknown, b: unknown): number {
+  const x = `${a}`, y = `${b}`;
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
 /**
  * The indices of a list in the order of a comparator of two of them. V8's builtin is not asked: once optimised, it
  * compares small integers in another order than all other numbers.

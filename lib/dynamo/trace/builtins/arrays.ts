@@ -112,8 +112,8 @@ function isMissing(value: Value | undefined): boolean {
 }
 
 /**
- * Sorts by a comparator, in a stand-in that repeats V8's order of comparisons if that order may be seen; null if there is
- * no comparator.
+ * Sorts by a comparator, or by texts that are not known yet, in a stand-in that repeats V8's order of comparisons if that
+ * order may be seen; null for known elements without a comparator.
  */
 function sortedBy(
   m: Interpreter,
@@ -122,12 +122,21 @@ function sortedBy(
   { name, put }: { readonly name: string; readonly put: (sorted: readonly Value[]) => Value },
 ): CallResult | null {
   const [comparator] = request.args;
-  if (isMissing(comparator)) return null;
+  if (isMissing(comparator)) {
+    const isKnown = settledElements(m, array).every((element) =>
+      typeof element === "symbol" || element.kind === "constant"
+    );
+    return isKnown ? null : sortedInside(m, array, `${name}Text`, { ...request, args: [] });
+  }
   if (!comparator || !isCallable(comparator)) return breakGraph("throws", "a comparator is not a function");
   const sorted = sortedLongList(m, array, comparator) ?? sortedOnHost(m, array, comparator);
-  if (sorted) return put(sorted);
+  return sorted ? put(sorted) : sortedInside(m, array, name, request);
+}
+
+/** Sorts in a stand-in of that name. */
+function sortedInside(m: Interpreter, array: ObjectValue, name: string, request: CallRequest): CallResult {
   const { length } = elementsOf(m, array), { completion } = request;
-  if (length > LONGEST_SORTED) return breakGraph("builtin", "a long sort by a comparator");
+  if (length > LONGEST_SORTED) return breakGraph("builtin", "a long sort by comparisons");
   // If a comparison ended the graph, the rest of a long sort would be different in each call
   const isLong = length > LONGEST_RESUMED;
   const then = (value: Value): void => m.complete(completion, value);
