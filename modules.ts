@@ -889,6 +889,8 @@ import "./lib/dynamo/trace/node_arguments.ts";
 import "./lib/dynamo/trace/number_bounds.ts";
 import "./lib/dynamo/trace/ranges_of_numbers.ts";
 import "./lib/dynamo/trace/lone_numbers.ts";
+import "./lib/dynamo/variables/selection_value.ts";
+import "./lib/dynamo/trace/selections.ts";
 import "./lib/dynamo/trace/layout_changes.ts";
 import "./lib/dynamo/trace/tensor_ops.ts";
 import "./lib/dynamo/trace/coercion.ts";

@@ -33,6 +33,7 @@ import "../rows/error_places_test.ts";
 import "../rows/explanations_test.ts";
 import "../rows/late_sizes_test.ts";
 import "../rows/seeds_test.ts";
+import "../selections_test.ts";
 import "../narrow_test.ts";
 import "../module_paths_test.ts";
 import "../module_utils_test.ts";

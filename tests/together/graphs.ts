@@ -18,6 +18,7 @@ import "../transaction_test.ts";
 import "../update_regions_test.ts";
 import "../regions_fuzz_test.ts";
 import "../late_sizes_fuzz_test.ts";
+import "../selections_fuzz_test.ts";
 import "../written_views_test.ts";
 import "../aliasing_test.ts";
 import "../inplace_training_test.ts";

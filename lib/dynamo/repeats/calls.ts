@@ -18,6 +18,7 @@ import type { Source } from "../source.ts";
 import { objectsFrom } from "./forms.ts";
 import type { Frame, Interpreter } from "../trace/interpreter.ts";
 import { modesOf } from "../trace/region_modes.ts";
+import { SelectionValue } from "../variables/selection_value.ts";
 import { type ConstantValue, type ObjectValue, TensorValue, type Value } from "../variables/value.ts";
 
 /** An object or tensor of the program that another call replaces by its own. */
@@ -279,7 +280,7 @@ export function givenOf(m: Interpreter, { moved, updates }: Subject, value: Valu
   const at = updates ? moved.findIndex((each) => each === value) : -1;
   if (at >= 0) return { kind: "moved", at };
   if (value.kind === "object") return value.real && !value.variable ? { kind: "same", value } : null;
-  if (value.kind !== "tensor") return null;
+  if (value.kind !== "tensor" || value instanceof SelectionValue) return null;
   if (value.real) return { kind: "same", value };
   const { node, made, meta, requiresGrad } = value;
   const isLike = made === null && (updates ? isAsMade(value) : isAsFound(value));

@@ -52,7 +52,7 @@ import { StandIns } from "./stand_ins.ts";
 import { StepStart } from "./step_start.ts";
 import { stepText } from "./step_text.ts";
 import { guardRefusal } from "./refusals.ts";
-import { type Interruption, Restart } from "./restart.ts";
+import { arisesLater, type Interruption, Restart } from "./restart.ts";
 import type { ExecutionContext } from "./step.ts";
 import { rowsOf } from "./tensor_methods.ts";
 
@@ -179,8 +179,8 @@ export class Machine implements Interpreter {
 
   /** Runs until the trace ends. Throws Restart and SymbolicLimit. */
   run(): Outcome {
-    const outcome = this.#run();
-    const doubt = this.#doubt;
+    const outcome = this.#run(), doubt = this.#doubt;
+    if (this.output.refusedSelection) throw this.output.refusedSelection;
     if (doubt && !(outcome.kind === "escape" && outcome.thrown === doubt.value)) {
       // The exception is handled, but it is unknown what the instruction had done before.
       throw new Restart(doubt.step, { kind: "break", cause: doubt.cause });
@@ -204,7 +204,7 @@ export class Machine implements Interpreter {
         const planned = this.interruptions.get(step);
         if (planned?.kind === "break") {
           // Other breaks were refused where they arose, if necessary.
-          if (planned.cause.kind === "symbolicLimit") this.#refuse(planned.cause);
+          if (arisesLater(planned.cause)) this.#refuse(planned.cause);
           return this.#breakHere(planned.cause);
         }
         if (planned?.kind === "raise") {

@@ -29,6 +29,7 @@ import {
   hostText,
   isOfComparator,
 } from "../variables/host_number.ts";
+import type { SelectionMask } from "../variables/selection_value.ts";
 import { type ElementsExotic, type ItemValue, TensorValue } from "../variables/value.ts";
 import { NumberValue } from "../variables/number_value.ts";
 import { type DeviceName, findDevice } from "../../loops/device.ts";
@@ -149,6 +150,10 @@ export class OutputGraph {
   readonly readCopies: Node[] = [];
   /** Results of host computations on elements, by call, as long as nothing was written in place. */
   readonly hostCalls: Map<string, GraphValue | readonly GraphValue[]> = new Map();
+  /** The masks by which the program has selected elements whose number nothing has asked for. */
+  readonly selectionMasks: SelectionMask[] = [];
+  /** Set once something else has happened to such a selection: the trace ends before it was made. */
+  refusedSelection: Restart | null = null;
   /** Numbers of the graph that are sizes. */
   readonly sizeNumbers: Map<Sym, Node> = new Map();
   /** The autograd history that the tape would have. */

@@ -22,6 +22,11 @@ export type Interruption =
     readonly error: EngineError | null;
   };
 
+/** Returns whether what follows an instruction may plan a break there, which nothing has refused yet. */
+export function arisesLater({ kind }: BreakCause): boolean {
+  return kind === "symbolicLimit" || kind === "dataDependentShape";
+}
+
 /** Thrown if the trace has to restart and stop at the instruction with this number. */
 export class Restart extends Error {
   override readonly name = "Restart";

@@ -4,7 +4,7 @@
  */
 import { config } from "../../base/config.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
-import { findTarget } from "../../ops/table.ts";
+import { type CallTarget, findTarget } from "../../ops/table.ts";
 import { DESCRIBED } from "../../tensor/descriptions.ts";
 import { type Indexing, setAt, valueAt } from "../../tensor/indexing.ts";
 import { noGrad } from "../../tensor/modes.ts";
@@ -15,6 +15,7 @@ import { Sym } from "../../sym/expr.ts";
 import { modes, type Tensor } from "../../tensor/tensor.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { numberOfDim, sizeOf, specializeNumber } from "../variables/numbers.ts";
+import { SelectionValue } from "../variables/selection_value.ts";
 import { constant, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import type { BuiltinModel, CallRequest, CallResult, Interpreter } from "./interpreter.ts";
 import { leaveLayoutToTape, ofTapeBehind } from "./left_to_tape.ts";
@@ -30,6 +31,7 @@ import { ofNumbers } from "./tensor_data.ts";
 import { setRequiresGrad } from "./gradient_switches.ts";
 import { registerLater } from "./later_hooks.ts";
 import { tapGradient } from "./gradient_taps.ts";
+import { setSelected } from "./selections.ts";
 import { callOp } from "./tensor_ops.ts";
 import { itemOf } from "./graph_numbers.ts";
 import { knownTensor } from "./known_elements.ts";
@@ -86,6 +88,10 @@ const METHODS: Readonly<Record<string, Method>> = {
   },
   set: (m, self, [index = UNDEFINED, value = UNDEFINED]) => {
     const list = index.kind === "object" && index.exotic.kind === "array" ? allElements(m, index) : [index];
+    if (value instanceof SelectionValue) {
+      const call = (target: CallTarget, args: readonly Value[]) => callOp(m, target, args, false);
+      return setSelected(m, self, { index: list, value }, call);
+    }
     const plain = list.map((each) => plainIndex(m, self, each));
     return refusing(() => setAt(indexing(m), self, { index: plain, value }));
   },

@@ -2,6 +2,7 @@
  * Traces tensor operations as nodes of the graph. Invariant: a call that the op refuses leaves the graph unchanged;
  * plain JavaScript then throws the program's own error.
  */
+import { config } from "../../base/config.ts";
 import { type DType, getDefaultDtype, isDifferentiable, isDType, isFloat } from "../../base/dtype.ts";
 import type { Dim } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -50,6 +51,7 @@ import { clampedByNumbers } from "./number_bounds.ts";
 import { rangeOfNumbers } from "./ranges_of_numbers.ts";
 import { besideNumbersOnly, inOneDimension } from "./lone_numbers.ts";
 import { isUntracked } from "./region_modes.ts";
+import { calledOnSelections, selectedBy } from "./selections.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
 import { relyOnWholeness } from "../variables/numbers.ts";
 import { mayShareMemory } from "./shown_nodes.ts";
@@ -57,6 +59,8 @@ import { mayShareMemory } from "./shown_nodes.ts";
 /** Calls an op. `method`: written as a method of its first argument. */
 export function callOp(m: Interpreter, target: CallTarget, args: readonly Value[], method: boolean): Value {
   const { definition } = target;
+  const selected = calledOnSelections(m, target, args, (each, given) => callOp(m, each, given, method));
+  if (selected) return selected;
   const made = filledInGraph(m, target, args) ?? madeAsLeaf(m, target, args) ??
     rangeOfNumbers(m, target, args, (each, given) => callOp(m, each, given, false)) ??
     callWithComplexNumbers(m, target, args, (each, given) => callOp(m, each, given, false));
@@ -193,6 +197,10 @@ function dataDependent(
   { isInplace }: { readonly isInplace: boolean },
 ): Value {
   if (m.autocast !== "") breakGraph("dataDependentShape", `${definition.name} in a region of autocast`);
+  const selected = config.captureDynamicOutputShapes
+    ? null
+    : selectedBy(m, definition, args, (each, given) => callOp(m, each, given, false));
+  if (selected) return selected;
   const results = callDataDependent(m, definition, args, {
     ordinary(part, given) {
       return shownValue(m, append(m, { definition: part, inplace: false }, given, false), part);
