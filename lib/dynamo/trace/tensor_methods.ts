@@ -159,8 +159,12 @@ function alongDim(
   part: "shape" | "strides",
   args: readonly Value[],
 ): Value {
-  const [dim = UNDEFINED] = args;
-  if (dim === UNDEFINED) return readTensorProperty(m, self, part);
+  const [given = UNDEFINED] = args;
+  if (given === UNDEFINED) return readTensorProperty(m, self, part);
+  // Each dimension has a version, counted from either end, if there are as many versions as that
+  const isFew = 2 * self.meta.shape.length <= config.cacheSizeLimit;
+  const mayHaveOne = given.kind === "number" && (isFew || !m.wrapper.hasMany(given));
+  const dim = mayHaveOne ? specializeNumber(m.output, given) : given;
   if (dim.kind !== "constant" || typeof dim.value !== "number") {
     return breakGraph("tensorMethod", `${part} of an unknown dimension`);
   }
