@@ -5,6 +5,7 @@ import "../dynamo_break_test.ts";
 import "../dynamo_capture_test.ts";
 import "../changing_dims_test.ts";
 import "../known_elements_test.ts";
+import "../refused_objects_test.ts";
 import "../text_sorts_test.ts";
 import "../dynamo_dynamic_test.ts";
 import "../dynamo_effects_test.ts";

@@ -362,9 +362,10 @@ function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenA
       if (value.exotic.kind === "array") {
         return allElements(m, value).map((each) => toGiven(m, site, { value: each, form, at: null }));
       }
-      if (value.exotic.kind === "plain") return optionsOf(m, site, value, form);
+      if (value.exotic.kind === "plain" && isPlain(m, value)) return optionsOf(m, site, value, form);
       refuseOpaque(value);
-      return breakGraph("opaqueObject", `an argument of ${definition.name}`);
+      // No op takes a function, a Map or an instance of a class: the call itself says so
+      return breakGraph("throws", `an argument of ${definition.name}`);
     default:
       return breakGraph("opaqueObject", `an argument of ${definition.name}`);
   }
@@ -408,6 +409,13 @@ const tensorTypes = ({ args }: OpCallSite): readonly DType[] =>
 function isBesideFloats(site: OpCallSite): boolean {
   const types = tensorTypes(site);
   return types.some(isFloat) && types.every((dtype) => isFloat(dtype) || dtype === "bool");
+}
+
+/** Returns whether an object is one of names and values, rather than an instance of a class. */
+function isPlain(m: Interpreter, value: ObjectValue): boolean {
+  m.wrapper.relyOnPrototype(value);
+  const { prototype } = value;
+  return prototype === null || prototype.real === Object.prototype;
 }
 
 function optionsOf(

@@ -165,9 +165,10 @@ function alongDim(
   const isFew = 2 * self.meta.shape.length <= config.cacheSizeLimit;
   const mayHaveOne = given.kind === "number" && (isFew || !m.wrapper.hasMany(given));
   const dim = mayHaveOne ? specializeNumber(m.output, given) : given;
-  if (dim.kind !== "constant" || typeof dim.value !== "number") {
-    return breakGraph("tensorMethod", `${part} of an unknown dimension`);
+  if (dim.kind === "object" || (dim.kind === "constant" && typeof dim.value === "symbol")) {
+    return breakGraph("throws", `${part} of a dimension that is not a number`);
   }
+  if (dim.kind !== "constant") return breakGraph("tensorMethod", `${part} of an unknown dimension`);
   return ofLayout(m, self, part === "shape" ? "size" : "stride", [dim.value]);
 }
 
