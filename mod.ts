@@ -174,7 +174,7 @@ export {
 export * as data from "./lib/data/mod.ts";
 /** Training over several processes, like `torch.distributed`. */
 export * as distributed from "./lib/distributed/mod.ts";
-export { load, save } from "./lib/data/checkpoint.ts";
+export { type FileLoadOptions, type FileSaveOptions, load, save } from "./lib/data/checkpoint.ts";
 export {
   loadSharded,
   saveSharded,

@@ -28,13 +28,13 @@ type Form = null | boolean | number | string | readonly [kind: Kind, ...parts: F
 type Kind = "array" | "object" | "map" | "set" | "tensor" | "parameter" | "number" | "bigint" | "undefined";
 
 /** Options of `save`. */
-export interface SaveOptions {
+export interface FileSaveOptions {
   /** "torch" for a file that `torch.load` reads; default "safetensors". */
   readonly format?: "safetensors" | "torch";
 }
 
 /** Options of `load`. */
-export interface LoadOptions {
+export interface FileLoadOptions {
   /**
    * Whether tensors of unsupported types in a file of `torch.save` are read as the next one that holds each value:
    * 8-bit floats as float32, uint16 as int32, uint32 and uint64 as int64. Otherwise they are errors.
@@ -43,7 +43,7 @@ export interface LoadOptions {
 }
 
 /** Writes a tree to a file atomically. Throws DynError for values that cannot be saved. */
-export function save(value: unknown, path: string | URL, options: SaveOptions = {}): void {
+export function save(value: unknown, path: string | URL, options: FileSaveOptions = {}): void {
   if (arguments.length > 3) refuseSurplus("save", 3, arguments);
   const { format = "safetensors" } = optionsOf("save", options, ["format"]);
   checkOneOf("format of save", format, ["safetensors", "torch"]);
@@ -60,8 +60,8 @@ function checkpointOf(value: unknown): Uint8Array {
  * Reads a tree that `save` or `torch.save` has written; from other safetensors files, the tensors by name. The caller
  * specifies the type: `load<Checkpoint>(path)`. Throws DynError for a damaged file, and for objects of Python's classes.
  */
-export function load<T = unknown>(path: string | URL, options?: LoadOptions): T;
-export function load(path: string | URL, options: LoadOptions = {}): unknown {
+export function load<T = unknown>(path: string | URL, options?: FileLoadOptions): T;
+export function load(path: string | URL, options: FileLoadOptions = {}): unknown {
   if (arguments.length > 2) refuseSurplus("load", 2, arguments);
   const { widen = false } = optionsOf("load", options, ["widen"]);
   checkFlag("widen of load", widen);
