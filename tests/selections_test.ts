@@ -97,6 +97,11 @@ const WHOLE: Readonly<Record<string, Run>> = {
     x.set([m], where(s.gt(0), s, s.mul(0.1)));
     return x;
   },
+  "functions in several steps": (x, y) => {
+    const m = y.gt(0), s = y.at(m);
+    x.set([m], s.square().add(s.mul(3).round()).clamp(0, 8).logit(0.1).nanToNum());
+    return x;
+  },
   "what is not used": (x, y) => {
     y.at(y.gt(0));
     return x.mul(2);

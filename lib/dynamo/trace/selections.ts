@@ -129,9 +129,8 @@ export function calledOnSelections(
 function isElementwise(definition: OpDefinition): boolean {
   const { implementation, elementwise, ranges, bounds, hostParts, dataDependent, results } = definition;
   if (ranges || bounds || hostParts || dataDependent || results) return false;
-  return implementation.kind === "lower"
-    ? elementwise === true
-    : implementation.kind === "composite" && COMPOSITIONS.has(definition.name);
+  if (implementation.kind !== "lower" && implementation.kind !== "composite") return false;
+  return elementwise === true || COMPOSITIONS.has(definition.name);
 }
 
 const COMPOSITIONS: ReadonlySet<string> = new Set(ELEMENTWISE_COMPOSITIONS);
