@@ -138,7 +138,7 @@ const USES: readonly (readonly [name: string, member: Member, id?: string])[] = 
   ["data", (x) => x.mul(2).data() instanceof Promise, "GB0007"],
   ["registerPostAccumulateGradHook", (x) => {
     x.mul(2).requiresGrad_().registerPostAccumulateGradHook(() => {});
-  }, "GB0007"],
+  }, "GB0022"],
   [Symbol.dispose.toString(), (x) => x.mul(2)[Symbol.dispose](), "GB0007"],
   ...([["Deno.customInspect", "GB0007"], ["Jupyter.display", "GB0003"]] as const).map(([name, id]) => {
     const key = Symbol.for(name);
