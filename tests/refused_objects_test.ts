@@ -9,12 +9,18 @@ class Options {
   readonly dim = 0;
 }
 
+class Parts {
+  readonly re = 1;
+  readonly im = 2;
+}
+
 /** Objects of the program, none of which is an argument of an op. */
 const OBJECTS: Readonly<Record<string, () => unknown>> = {
   "a Map": () => new Map([["dim", 0]]),
   "a Set": () => new Set([0]),
   "a function": () => () => 0,
   "an instance of a class": () => new Options(),
+  "an instance with the parts of a complex number": () => new Parts(),
   "a date": () => new Date(0),
   "a symbol": () => Symbol("dim"),
   "a string": () => "dim",

@@ -13,13 +13,13 @@ import { specializeNumber } from "../variables/numbers.ts";
 import { constant, type TensorValue, type Value } from "../variables/value.ts";
 import { heldTensor } from "./held_tensor.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { enumerableKeys } from "./object_keys.ts";
+import { enumerableKeys, isPlain } from "./object_keys.ts";
 
 /** A traced complex number; null for other values. */
 export function complexNumberOf(m: Interpreter, value: Value): Complex | null {
   if (value.kind !== "object" || value.exotic.kind !== "plain") return null;
   const keys = enumerableKeys(m, value);
-  if (keys.length !== 2 || !keys.includes("re") || !keys.includes("im")) return null;
+  if (keys.length !== 2 || !keys.includes("re") || !keys.includes("im") || !isPlain(m, value)) return null;
   const part = (key: "re" | "im"): number => {
     const found = m.plainProperty(value, key);
     if (found?.kind === "number") return Number(specializeNumber(m.output, found).value);

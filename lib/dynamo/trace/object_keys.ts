@@ -125,3 +125,11 @@ export function hasProperty(m: Interpreter, object: ObjectValue, key: Key): bool
   }
   return false;
 }
+
+/** Returns whether an object is one of names and values, rather than an instance of a class, and relies on that. */
+export function isPlain(m: Interpreter, value: ObjectValue): boolean {
+  if (value.exotic.kind !== "plain") return false;
+  m.wrapper.relyOnPrototype(value);
+  const { prototype } = value;
+  return prototype === null || prototype.real === Object.prototype;
+}

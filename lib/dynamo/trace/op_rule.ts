@@ -25,7 +25,7 @@ import type { NumberValue } from "../variables/number_value.ts";
 import { refuseParts } from "./changing_parts.ts";
 import { findProperty } from "./objects.ts";
 import { allElements, refuseOpaque } from "./contents.ts";
-import { enumerableKeys } from "./object_keys.ts";
+import { enumerableKeys, isPlain } from "./object_keys.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { dependsOnLayout, leaveLayoutToTape } from "./left_to_tape.ts";
 import type { Param } from "../../ops/params.ts";
@@ -362,7 +362,7 @@ function toGiven(m: Interpreter, site: OpCallSite, { value, form, at }: WrittenA
       if (value.exotic.kind === "array") {
         return allElements(m, value).map((each) => toGiven(m, site, { value: each, form, at: null }));
       }
-      if (value.exotic.kind === "plain" && isPlain(m, value)) return optionsOf(m, site, value, form);
+      if (isPlain(m, value)) return optionsOf(m, site, value, form);
       refuseOpaque(value);
       // No op takes a function, a Map or an instance of a class: the call itself says so
       return breakGraph("throws", `an argument of ${definition.name}`);
@@ -409,13 +409,6 @@ const tensorTypes = ({ args }: OpCallSite): readonly DType[] =>
 function isBesideFloats(site: OpCallSite): boolean {
   const types = tensorTypes(site);
   return types.some(isFloat) && types.every((dtype) => isFloat(dtype) || dtype === "bool");
-}
-
-/** Returns whether an object is one of names and values, rather than an instance of a class. */
-function isPlain(m: Interpreter, value: ObjectValue): boolean {
-  m.wrapper.relyOnPrototype(value);
-  const { prototype } = value;
-  return prototype === null || prototype.real === Object.prototype;
 }
 
 function optionsOf(
