@@ -57,6 +57,7 @@ import { rectifiers } from "../lib/ops/elementwise/rectifiers.ts";
 import { reductions } from "../lib/ops/reductions/reductions.ts";
 import { resampling } from "../lib/ops/nn/resampling.ts";
 import { scatterReductions } from "../lib/ops/indexing/scatter_reduce.ts";
+import { bitViews } from "../lib/ops/shape/bit_views.ts";
 import { scatterViews } from "../lib/ops/shape/scatter_views.ts";
 import { searching } from "../lib/ops/reductions/searching.ts";
 import { segmentOps } from "../lib/ops/reductions/segments.ts";
@@ -117,6 +118,7 @@ export const FAMILIES: readonly Family[] = [
     rearrange,
     copies,
     complexViews,
+    bitViews,
     joining,
   ),
   family(

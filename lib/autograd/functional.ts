@@ -11,7 +11,6 @@ import { elementCount, isContiguous, isMetas, type TensorMeta } from "../graph/m
 import type { DeviceName } from "../loops/device.ts";
 import { makeOpApi, nameResults } from "../ops/api.ts";
 import { formOf } from "../ops/complex/form.ts";
-import { OPS } from "../ops/table.ts";
 import { parseCall } from "../ops/call.ts";
 import { type OpDefinition, type TensorLike, viewsMemory } from "../ops/definition.ts";
 import type { OpApi } from "../ops/generated.ts";
@@ -215,8 +214,10 @@ function fillsMemory({ meta, storage: { meta: base } }: FunctionalTensor): boole
 }
 
 /** A view as an op on values, which have no memory. */
-const onValues = (definition: OpDefinition): OpDefinition =>
-  viewsMemory(definition) ? OPS.readStrided : definition;
+function onValues(definition: OpDefinition): OpDefinition {
+  const { implementation } = definition;
+  return implementation.kind === "view" ? implementation.onValues ?? definition : definition;
+}
 
 /** Turns calls on aliasing tensors into calls on values. */
 export class Functionalizer {

@@ -64,6 +64,11 @@ export interface View<P extends Params> {
   writeBack?<T extends TensorLike>(o: OpApi<T>, args: ArgsOf<P, T>, write: { value: T; index: number }): T;
   /** Whether it shows memory by strides of its own, which may reach beyond the elements of its operand. */
   readonly addresses?: boolean;
+  /**
+   * The op with the same arguments that gives its elements for values, which have no memory. Absent: the view itself,
+   * by `lower`.
+   */
+  readonly onValues?: OpDefinition;
 }
 
 /** Elements of a tensor in host memory, row-major, as numbers (base/bfloat16.ts: numberArray). */
@@ -331,12 +336,13 @@ export const viewsMemory = ({ implementation }: OpDefinition): boolean =>
 
 /** Defines an op that returns an alias of `self`. */
 export function viewOp<const P extends Params>(source: ViewSource<P>): OpDefinition<P> {
-  const { lower, copies, writeBack, addresses = false, ...described } = source;
+  const { lower, copies, writeBack, onValues, addresses = false, ...described } = source;
   const view: View<P> = {
     lower,
     addresses,
     ...(copies ? { copies } : {}),
     ...(writeBack ? { writeBack } : {}),
+    ...(onValues ? { onValues } : {}),
   };
   return defineOp<P>({ ...described, implementation: { kind: "view", of: "self", ...view } });
 }

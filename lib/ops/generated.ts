@@ -1838,6 +1838,8 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   klDiv(self: T, target: T, ...rest: Rest<named.KlDivOptions, ["reduction", "logTarget"]>): T;
   toDevice(self: T, device: DeviceName): T;
+  readBits(self: T, dtype: DType): T;
+  bitView(self: T, dtype: DType): T;
   viewAsReal(self: T): T;
   viewAsComplex(self: T): T;
   complexFunction(

@@ -44,6 +44,7 @@ import { singularValueOps } from "./linalg/singular_values.ts";
 import { histograms } from "./reductions/histograms.ts";
 import { complexFunctions } from "./complex/function_op.ts";
 import { partOps } from "./complex/parts_ops.ts";
+import { bitViews } from "./shape/bit_views.ts";
 import { complexViews } from "./complex/views.ts";
 import { shortTimeTransforms } from "./fourier/short_time.ts";
 import { fourierTransform } from "./fourier/transform.ts";
@@ -144,6 +145,7 @@ export const OPS: Readonly<Record<OpName, OpDefinition>> = {
   ...normalizations,
   ...losses,
   ...transfer,
+  ...bitViews,
   ...complexViews,
   ...complexFunctions,
   ...partOps,

@@ -438,6 +438,7 @@ function runView(
   const differentiable = !ambient.inference && definition.gradient.kind !== "none";
   return places.map(({ layout, offset }, index) => {
     const result = new Tensor(viewed.storage, layout, offset);
+    if (layout.dtype !== viewed.dtype) viewed.storage.holdsSeveralTypes();
     if (differentiable) noteView(result, viewed, { definition, args, index });
     return result;
   });

@@ -3,9 +3,7 @@
  * methods use them. Invariant: using an implementation before it is registered is an InternalError.
  */
 import { InternalError } from "../base/errors.ts";
-import type { DType } from "../base/dtype.ts";
 import type { CallTarget } from "../ops/table.ts";
-import type { Dim } from "../sym/expr.ts";
 import type { Element } from "./host.ts";
 import type { IndexArgument } from "./index_syntax.ts";
 
@@ -19,8 +17,8 @@ export interface TensorRuntime<T> {
   where(condition: T, input: T, other: T | Element): T;
   contiguous(tensor: T): T;
   resize(tensor: T, shape: readonly number[]): void;
-  bitView(tensor: T, dtype: DType): T;
-  view(tensor: T, size: readonly Dim[] | readonly [readonly Dim[]]): T;
+  bitView(tensor: T, dtype: unknown): T;
+  view(tensor: T, size: readonly unknown[]): T;
 }
 
 /** A part that installs itself when its module loads. */

@@ -14,6 +14,7 @@ import type { HookHandle } from "../base/hook_list.ts";
 import { besideElements, withOwnLists } from "../base/inherited_elements.ts";
 import type { TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
+import { typeOfView } from "../ops/shape/bit_views.ts";
 import type { Dim } from "../sym/expr.ts";
 import {
   type AutogradRuntime,
@@ -487,13 +488,20 @@ export class Tensor {
    * The same memory as elements of another type, without a history: of smaller elements the last dimension has more, of
    * larger ones fewer.
    */
-  view(dtype: DType): Tensor;
+  view(dtype: DType | { readonly dtype: DType }): Tensor;
   /** The same elements in another shape, sharing memory; one size may be −1. */
   view(size: readonly Dim[]): Tensor;
   /** The same elements in another shape, sharing memory; one size may be −1. */
   view(...size: Dim[]): Tensor;
-  view(...given: readonly [DType] | readonly [readonly Dim[]] | readonly Dim[]): Tensor {
-    return isBitView(given) ? dispatch.instance.bitView(this, given[0]) : dispatch.instance.view(this, given);
+  view(
+    ...given:
+      | readonly [DType]
+      | readonly [{ readonly dtype: DType }]
+      | readonly [readonly Dim[]]
+      | readonly Dim[]
+  ): Tensor {
+    const dtype = typeOfView(given);
+    return dtype === undefined ? dispatch.instance.view(this, given) : dispatch.instance.bitView(this, dtype);
   }
 
   /**
@@ -514,9 +522,6 @@ export class Tensor {
 
 // A tensor that was overwritten or disposed of has no elements, and the console must not throw
 showAsText(Tensor.prototype, (x) => x.storage.filled ? String(x) : `Tensor(${x.dtype}[${x.shape}])`);
-
-const isBitView = (given: readonly unknown[]): given is readonly [DType] =>
-  given.length === 1 && typeof given[0] === "string";
 
 function isIndexList(
   index: IndexArgument<Tensor> | readonly IndexArgument<Tensor>[],

@@ -21,6 +21,7 @@ import "../late_sizes_fuzz_test.ts";
 import "../selections_fuzz_test.ts";
 import "../written_views_test.ts";
 import "../aliasing_test.ts";
+import "../bit_views_test.ts";
 import "../inplace_training_test.ts";
 import "../pruning_test.ts";
 import "../quantization_test.ts";

@@ -31,7 +31,7 @@ export function leaveLayoutToTape(m: Interpreter, node: Node | null): void {
 }
 
 /** The ops that refuse tensors of some strides. */
-const OF_STRIDES: ReadonlySet<string> = new Set(["view", "viewAs", "viewAsComplex", "viewCopy"]);
+const OF_STRIDES: ReadonlySet<string> = new Set(["bitView", "view", "viewAs", "viewAsComplex", "viewCopy"]);
 
 /** Returns whether the strides of its operand decide what an op shows, or whether it throws. */
 export const dependsOnLayout = (definition: OpDefinition): boolean =>

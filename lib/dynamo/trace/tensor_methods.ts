@@ -4,7 +4,10 @@
  */
 import { config } from "../../base/config.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
+import { type DType, isDType } from "../../base/dtype.ts";
+import { keepsBits, typeOfView } from "../../ops/shape/bit_views.ts";
 import { type CallTarget, findTarget } from "../../ops/table.ts";
+import { deviceNamed, isShapesOnly } from "../../tensor/storage.ts";
 import { DESCRIBED } from "../../tensor/descriptions.ts";
 import { type Indexing, setAt, valueAt } from "../../tensor/indexing.ts";
 import { noGrad } from "../../tensor/modes.ts";
@@ -52,6 +55,21 @@ function copyInto(m: Interpreter, self: TensorValue, [source = UNDEFINED, ...res
   return op(m, "copy_", [self, moved, ...rest]);
 }
 
+const namesType = (m: Interpreter, value: Value): boolean =>
+  value.kind === "constant"
+    ? typeof value.value === "string"
+    : value.kind === "object" && value.exotic.kind === "plain" && enumerableKeys(m, value).includes("dtype");
+
+/** The memory of a tensor as elements of another type. Breaks the graph where kernels would not keep every bit. */
+function viewBits(m: Interpreter, self: TensorValue, dtype: DType): TensorValue {
+  const { device, dtype: own } = self.meta;
+  if (!keepsBits(own, dtype)) return breakGraph("tensorMethod", `view of ${own} as ${dtype}`);
+  if (isShapesOnly(device) || !deviceNamed(device).hostReadable) {
+    return breakGraph("tensorMethod", `view as another type on ${device}`);
+  }
+  return op(m, "bitView", [self, constant(dtype)]);
+}
+
 const METHODS: Readonly<Record<string, Method>> = {
   size: (m, self, args) => alongDim(m, self, "shape", args),
   stride: (m, self, args) => alongDim(m, self, "strides", args),
@@ -74,11 +92,12 @@ const METHODS: Readonly<Record<string, Method>> = {
   cpu: (m, self) => convertTo(tracedOps(m), self, ["cpu"]),
   to: (m, self, args) =>
     refusing(() => convertTo(tracedOps(m), self, args.map((each) => conversion(m, each)))),
-  view: (m, self, args) => {
+  view(m, self, args) {
     const [first] = args;
-    return first?.kind === "constant" && typeof first.value === "string"
-      ? breakGraph("tensorMethod", "view as another type")
-      : op(m, "view", [self, ...args]);
+    if (args.length !== 1 || !first || !namesType(m, first)) return op(m, "view", [self, ...args]);
+    const dtype = refusing(() => typeOfView([conversion(m, first)]));
+    if (!isDType(dtype)) return breakGraph("throws", "view as an unknown type");
+    return viewBits(m, self, dtype);
   },
   copy_: copyInto,
   where: (m, self, [condition = UNDEFINED, ...rest]) => op(m, "where", [condition, self, ...rest]),

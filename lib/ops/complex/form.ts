@@ -42,7 +42,7 @@ const RULES: ReadonlyMap<string, ComplexRule> = new Map(
 );
 
 /** Ops that accept complex tensors directly. */
-const OWN: ReadonlySet<OpDefinition> = new Set([OPS.viewAsReal, OPS.viewAsComplex]);
+const OWN: ReadonlySet<OpDefinition> = new Set([OPS.viewAsReal, OPS.viewAsComplex, OPS.bitView]);
 
 const composed: ReadonlySet<string> = new Set(COMPOSED);
 

@@ -12,7 +12,7 @@ import { required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { checkSizeAtLeast, normalizeDim, sliceLength, unravel, withSize } from "../shapes.ts";
 import { addressed, checkAddressing } from "./addressing.ts";
-import { STRIDED } from "./scatter_views.ts";
+import { scatterViews, STRIDED } from "./scatter_views.ts";
 import { readAt } from "./views.ts";
 
 /** The count of windows of an unfolding. */
@@ -92,6 +92,7 @@ const asStrided = viewOp({
   lower: ({ self, stride, storageOffset }, [out]) =>
     readAt(self, out, (index) => unravel(addressed(index, { stride, storageOffset }), self.shape)),
   addresses: true,
+  onValues: scatterViews.readStrided,
   writeBack(o, { self, size, stride, storageOffset }, { value }) {
     // A layout that is dense whatever its sizes leaves them symbolic
     const isApart = isDense({ shape: size, strides: stride }) ||
