@@ -13,6 +13,7 @@ import {
   tensor,
   zerosLike,
 } from "../mod.ts";
+import "./support/turns/models.ts";
 
 interface LookBackState {
   step: number;

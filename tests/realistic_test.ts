@@ -31,7 +31,7 @@ const COUNTS: Readonly<Record<string, Counts>> = {
   "the likeliest token, a fixed number of times": [1, 0],
   "until the end is seen": [3, 1],
   "one step with a cache of keys and values": [3, 0],
-  "a cache of fixed size is written in place": [4, 0],
+  "a cache of fixed size is written in place": [3, 0],
   "beams are kept by their scores": [1, 0],
   "sampling with a temperature and the likeliest few": [2, 0],
   "repetition is punished": [2, 0],

@@ -69,16 +69,19 @@ export function boundPartsOf(fn: object): BoundParts | null {
 /** The content of a captured variable of a function, or a part of a bound one: target, receiver, arguments. */
 export function readCaptured(fn: unknown, index: number): unknown {
   if (typeof fn !== "function") throw new TypeError("Expected a function");
-  const bound = boundPartsOf(fn);
-  if (bound) return [bound.target, bound.self, ...bound.args][index];
   const found = withRuntimeBuiltins(() => {
     const info = infoOf(fn);
+    if (info.kind === "bound") return { kind: "value", value: partOf(info, index) } as const;
     if (info.kind !== "function") throw new TypeError("Expected a function with accessible variables");
     return info.binding(index);
   });
   if (found.kind === "value") return found.value;
   if (found.kind === "cell") return found.cell.get();
   throw new TypeError("Expected a variable");
+}
+
+function partOf({ target, self, args }: Omit<BoundParts, "count">, index: number): unknown {
+  return index === 0 ? target : index === 1 ? self : args[index - 2];
 }
 
 /** Returns the handler of calls whose graph throws. */

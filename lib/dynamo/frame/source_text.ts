@@ -15,9 +15,18 @@ export function loadedText(fn: object): string {
   return apply(native, fn, []);
 }
 
-/** Returns whether a value is a function without a text: one of the runtime, a bound one, or a proxy of any. */
+/** The end of the text of a function that has none; a function with a text would be a syntax error with this end. */
+const NO_TEXT = "[native code] }";
+
+/**
+ * Returns whether a value is a function without a text: one of the runtime, a bound one, or a proxy of any. Checks of
+ * calls ask this, so it calls no builtins, which the program may have replaced.
+ */
 export function isNative(value: unknown): value is object {
-  return typeof value === "function" && /\{\s*\[native code\]\s*\}$/.test(loadedText(value));
+  if (typeof value !== "function") return false;
+  const text = loadedText(value), from = text.length - NO_TEXT.length;
+  for (let at = 0; at < NO_TEXT.length; at++) if (text[from + at] !== NO_TEXT[at]) return false;
+  return true;
 }
 
 /** Makes the program see texts as changed by `clean`. */
