@@ -161,6 +161,8 @@ Deno.test("packed sequences unpack to the padded ones", () => {
   assertEquals(rnn.invertPermutation(tensor([2, 0, 3, 1]))?.tolist(), [1, 3, 0, 2]);
   assertEquals(rnn.invertPermutation(null), null);
   assertThrows(() => rnn.packSequence(sequences), DynError, "lengths in descending order");
+  // The parts of a tensor are sequences
+  assertEquals(rnn.packSequence(tensor([[0, 1, 2], [3, 4, 5]])).data.tolist(), [0, 3, 1, 4, 2, 5]);
   assertThrows(() => rnn.packPaddedSequence(padded, [1, 9, 1], true), DynError, "lengths in [1, 4]");
 });
 

@@ -200,15 +200,16 @@ export function unpadSequence(
 }
 
 /**
- * Packs sequences [Lᵢ, ...]. Throws DynError for lengths that are not in descending order, unless enforceSorted is
- * false.
+ * Packs sequences [Lᵢ, ...]; a tensor is a list of its parts. Throws DynError for lengths that are not in descending
+ * order, unless enforceSorted is false.
  */
 export function packSequence(
-  sequences: readonly Tensor[],
+  several: readonly Tensor[] | Tensor,
   options: Pick<PackOptions, "enforceSorted"> = {},
 ): PackedSequence {
   if (arguments.length > 2) refuseSurplus("packSequence", 2, arguments);
   const { enforceSorted = true } = optionsOf("packSequence", options, ["enforceSorted"]);
+  const sequences = isTensor(several) ? several.unbind() : several;
   return packPaddedSequence(padSequence(sequences), sequences.map((each) => each.shape[0] ?? 0), {
     enforceSorted,
   });
