@@ -3,8 +3,8 @@
  *
  * It prints which stages fail and pass, then the graph, pass, rewrite, fusion or op with which the failure begins, and
  * the line of the program. A run fails by its exit code or, if the program always succeeds, by a compiled graph that
- * differs from its ops run one by one or that cannot be compiled. Invariant: each run is a separate process of the unchanged program; only the
- * environment differs.
+ * differs from its ops run one by one or that cannot be compiled. Invariant: each run is a separate process of the
+ * unchanged program; only the environment differs.
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -9,13 +9,12 @@ import { join } from "node:path";
 import { cacheRoot, loadArtifacts, saveArtifacts, STORES } from "../backends/cpu/cache_artifacts.ts";
 import { isOwn } from "../backends/cpu/trust.ts";
 import { DynError } from "../lib/base/errors.ts";
-import { logs } from "../lib/base/logs.ts";
 import { writeAtomically } from "../lib/base/atomic_files.ts";
 import { counted } from "../lib/base/report_text.ts";
 import { limitsOf, prune } from "./cache_prune.ts";
 import { type Command, refuseWord, UsageError } from "./command.ts";
-import { reportRejections } from "./errors.ts";
-import { failAndExit, runScript } from "./run.ts";
+import { captureToEnd, reportAtEnd } from "./end_of_program.ts";
+import { runScript } from "./run.ts";
 import { isUrl, scriptUrl } from "./script_source.ts";
 import { checkChoices } from "./toolkit.ts";
 
@@ -76,19 +75,10 @@ async function explain([path, ...args]: readonly string[]): Promise<undefined> {
   if (path === undefined) throw new UsageError("Expected a script but found nothing");
   if (!isUrl(path)) scriptUrl(path);
   await checkChoices();
-  reportRejections(failAndExit);
   const lines: string[] = [];
-  try {
-    await logs.capture(
-      "cache",
-      (_, text) => void lines.push(...text.split("\n")),
-      () => runScript(path, args),
-    );
-  } catch (thrown) {
-    console.error(explanation(lines));
-    failAndExit(thrown);
-  }
-  console.log(explanation(lines));
+  const sink = (_: unknown, text: string): void => void lines.push(...text.split("\n"));
+  await reportAtEnd(() => explanation(lines), () => captureToEnd("cache", sink, () => runScript(path, args)));
+  return undefined;
 }
 
 /** The only argument of an action. Throws UsageError. */

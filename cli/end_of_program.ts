@@ -4,13 +4,21 @@
  * Invariant: a report is printed once, and the program ends as it would without it.
  */
 import { logs, type LogSink } from "../lib/base/logs.ts";
+import { reportRejections } from "./errors.ts";
 import { failAndExit } from "./run.ts";
+
+/** Runs a script, and prints a report when its program ends. */
+export async function reportAtEnd(report: () => string, script: () => Promise<void>): Promise<void> {
+  const fail = atEnd(report);
+  reportRejections(fail);
+  await script().catch(fail);
+}
 
 /**
  * Prints a report when the program ends. Returns a function that ends it because of what was thrown: that is shown last,
  * and the report goes to stderr.
  */
-export function atEnd(report: () => string): (thrown: unknown) => never {
+function atEnd(report: () => string): (thrown: unknown) => never {
   let isDone = false;
   const tell = (print: (text: string) => void): void => {
     if (isDone) return;

@@ -5,11 +5,10 @@
  */
 import type { Artifact, LogDetails } from "../lib/base/logs.ts";
 import { counted } from "../lib/base/report_text.ts";
-import { type Command, UsageError } from "./command.ts";
-import { atEnd, captureToEnd } from "./end_of_program.ts";
-import { reportRejections } from "./errors.ts";
+import type { Command } from "./command.ts";
+import { captureToEnd, reportAtEnd } from "./end_of_program.ts";
 import { runScript } from "./run.ts";
-import { isUrl, scriptUrl } from "./script_source.ts";
+import { checkScript } from "./script_source.ts";
 import { checkChoices, toolkit } from "./toolkit.ts";
 
 /** Logged texts, by subject. */
@@ -65,8 +64,7 @@ export const explainCommand: Command = {
   summary: "Run a script and show its graphs, where they broke and why",
   takesFlags: true,
   run: async ([path, ...args]) => {
-    if (path === undefined) throw new UsageError("Expected a script but found nothing");
-    if (path !== "-" && !isUrl(path)) scriptUrl(path);
+    checkScript(path);
     await checkChoices();
     await toolkit();
     const seen: Seen = { graphs: [], breaks: [], uncompiled: [], recompiles: [], limits: [] };
@@ -74,9 +72,10 @@ export const explainCommand: Command = {
       const kind = kindOf(artifact, details);
       if (kind) seen[kind].push(text);
     };
-    const fail = atEnd(() => report(seen));
-    reportRejections(fail);
-    await captureToEnd("graph_code,graph_breaks,recompiles", sink, () => runScript(path, args)).catch(fail);
+    await reportAtEnd(
+      () => report(seen),
+      () => captureToEnd("graph_code,graph_breaks,recompiles", sink, () => runScript(path, args)),
+    );
     return undefined;
   },
 };

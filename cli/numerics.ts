@@ -5,11 +5,10 @@
  * Invariant: the script computes what it computes under `run`; each graph is measured in its first call.
  */
 import type { GraphNumerics } from "../lib/debug/numerics/measure.ts";
-import { type Command, UsageError } from "./command.ts";
-import { atEnd } from "./end_of_program.ts";
-import { reportRejections } from "./errors.ts";
+import type { Command } from "./command.ts";
+import { reportAtEnd } from "./end_of_program.ts";
 import { runScript } from "./run.ts";
-import { isUrl, scriptUrl } from "./script_source.ts";
+import { checkScript } from "./script_source.ts";
 import { checkChoices, toolkit } from "./toolkit.ts";
 
 /** `dyn numerics`. */
@@ -22,8 +21,7 @@ export const numericsCommand: Command = {
     "for random tangents. Graphs that give the plain bits are counted only. See docs/debugging.md.",
   takesFlags: true,
   run: async ([path, ...args]) => {
-    if (path === undefined) throw new UsageError("Expected a script but found nothing");
-    if (path !== "-" && !isUrl(path)) scriptUrl(path);
+    checkScript(path);
     await checkChoices();
     await toolkit();
     const { interpose } = await import("../lib/graph/interpose.ts");
@@ -31,9 +29,7 @@ export const numericsCommand: Command = {
     const { programText } = await import("../lib/debug/numerics/text.ts");
     const graphs: GraphNumerics[] = [];
     interpose({ captured: (backend) => measuring(backend, (found) => void graphs.push(found)) });
-    const fail = atEnd(() => programText(graphs));
-    reportRejections(fail);
-    await runScript(path, args).catch(fail);
+    await reportAtEnd(() => programText(graphs), () => runScript(path, args));
     return undefined;
   },
 };

@@ -13,11 +13,10 @@ import { loadInWorkers } from "../lib/data/worker_modules.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { markAsMain, rewriteLoadedModules } from "../lib/dynamo/frame/load_hook.ts";
 import type { Command } from "./command.ts";
-import { UsageError } from "./command.ts";
 import { reportFailure, reportRejections } from "./errors.ts";
 import { fetchOutsideModules } from "./outside_modules.ts";
 import { isDynCheckout, useProjectImports } from "./script_imports.ts";
-import { isUrl, scriptSource, scriptUrl } from "./script_source.ts";
+import { checkScript, scriptSource } from "./script_source.ts";
 import { checkChoices, toolkit } from "./toolkit.ts";
 
 const OWN_MODULE = new URL("../mod.ts", import.meta.url).href;
@@ -90,8 +89,7 @@ export const runCommand: Command = {
   help: "A script is a file, a URL, or - for standard input. Its own deno.json says what its imports mean.",
   takesFlags: true,
   run: async ([path, ...args]) => {
-    if (path === undefined) throw new UsageError("Expected a script but found nothing");
-    if (path !== "-" && !isUrl(path)) scriptUrl(path, "a command or a script");
+    checkScript(path, "a command or a script");
     await checkChoices();
     // What is wrong with the settings is no failure of the script
     await toolkit();

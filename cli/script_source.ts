@@ -24,6 +24,12 @@ export async function scriptSource(argument: string): Promise<ScriptSource> {
   return { url: scriptUrl(argument), folder: resolve(argument, "..") };
 }
 
+/** Checks the argument that says which script to run. Throws `UsageError` if there is none. */
+export function checkScript(argument: string | undefined, expected?: string): asserts argument is string {
+  if (argument === undefined) throw new UsageError("Expected a script but found nothing");
+  if (argument !== "-" && !isUrl(argument)) scriptUrl(argument, expected);
+}
+
 /** Returns whether there is a file or a folder; node:fs has this, but takes 9 ms to load. */
 export function exists(path: string | URL): boolean {
   try {

@@ -13,7 +13,7 @@ import { simulationText } from "../lib/debug/simulator/text.ts";
 import { type Command, refuseWord, UsageError } from "./command.ts";
 import { reportRejections } from "./errors.ts";
 import { failAndExit, runScript } from "./run.ts";
-import { isUrl, scriptUrl } from "./script_source.ts";
+import { checkScript } from "./script_source.ts";
 import { checkChoices } from "./toolkit.ts";
 
 const GIB = 2 ** 30;
@@ -101,8 +101,7 @@ export const simulateCommand: Command = {
     const setting = settingsOf(parsed), ranks = ranksOf(parsed.ranks ?? RANKS);
     const overlaps = isOn("overlap", parsed.overlap ?? "true");
     const topology = topologyOf(parsed.topology ?? "best"), [path, ...args] = parsed._;
-    if (path === undefined) throw new UsageError("Expected a script but found nothing");
-    if (path !== "-" && !isUrl(path)) scriptUrl(path);
+    checkScript(path);
     await checkChoices();
     reportRejections(failAndExit);
     const { StepRecorder } = await import("../lib/debug/simulator/recorder.ts");

@@ -9,10 +9,9 @@ import { logs } from "../lib/base/logs.ts";
 import { choiceIn, type MeasuredChoice } from "../lib/base/measured_choices.ts";
 import { alignedRows, counted } from "../lib/base/report_text.ts";
 import type { Command } from "./command.ts";
-import { atEnd, captureToEnd } from "./end_of_program.ts";
-import { reportRejections } from "./errors.ts";
+import { captureToEnd, reportAtEnd } from "./end_of_program.ts";
 import { runScript } from "./run.ts";
-import { isUrl, scriptUrl } from "./script_source.ts";
+import { checkScript } from "./script_source.ts";
 import { checkChoices, type Toolkit, toolkit } from "./toolkit.ts";
 
 /** Sizes of products: rows, inner dimension, columns. */
@@ -107,7 +106,7 @@ export const tuneCommand: Command = {
     '"max-autotune", or everywhere with DYN_MAX_AUTOTUNE=1. It needs a C++ compiler.',
   takesFlags: true,
   run: async ([path, ...args]) => {
-    if (path !== undefined && path !== "-" && !isUrl(path)) scriptUrl(path);
+    if (path !== undefined) checkScript(path);
     // Graphs from the cache would not be compiled, and their kernels not be compared
     for (const [name, value] of [["DYN_MAX_AUTOTUNE", "1"], ["DYN_GRAPH_CACHE", "0"]] as const) {
       Deno.env.set(name, value);
@@ -127,9 +126,10 @@ export const tuneCommand: Command = {
       console.log(choiceTable(choices));
       return 0;
     }
-    const fail = atEnd(() => choiceTable(choices));
-    reportRejections(fail);
-    await captureToEnd("perf_hints", sink, () => runScript(path, args)).catch(fail);
+    await reportAtEnd(
+      () => choiceTable(choices),
+      () => captureToEnd("perf_hints", sink, () => runScript(path, args)),
+    );
     return undefined;
   },
 };

@@ -387,6 +387,11 @@ setTimeout(() => {
         isError,
       ], way);
     }
+    const { code, stdout } = await inFolder({ "a.ts": script }, ["cache", "explain", "a.ts", "exit"], {
+      env: { DYN_GRAPH_CACHE: "1" },
+    });
+    assertMatch(stdout, /^Taken from the cache: 0 captures, \d graphs?\n {2}captures: a\.ts:2 traced/);
+    assertEquals(code, 3);
   },
 }, {
   name: "numerics reports the graphs whose numbers are not the plain ones",

@@ -9,6 +9,9 @@
 import { DynError, messageOf } from "./errors.ts";
 import { environmentVariable } from "./permissions.ts";
 
+/** The description of a pass over loops that kernels can do without. */
+const LOOP_PASS = "a pass over loops";
+
 /** The parts, each with a description of one application. */
 export const BISECT_PARTS = {
   frames: "compiling a function, or the rest of one after a graph break",
@@ -19,38 +22,31 @@ export const BISECT_PARTS = {
   graph_rules: "a rewrite rule applied to a functional graph",
   fusion: "fusing two loops",
   ops: "compiling an op rather than running it by itself",
-  loop_fission: "a pass over loops",
-  outermost_splitting: "a pass over loops",
-  index_set_splitting: "a pass over loops",
-  blocked_sums: "a pass over loops",
-  vectorise: "a pass over loops",
-  unroll: "a pass over loops",
-  chunked_reductions: "a pass over loops",
-  row_blocks: "a pass over loops",
+  loop_fission: LOOP_PASS,
+  outermost_splitting: LOOP_PASS,
+  index_set_splitting: LOOP_PASS,
+  blocked_sums: LOOP_PASS,
+  vectorise: LOOP_PASS,
+  unroll: LOOP_PASS,
+  chunked_reductions: LOOP_PASS,
+  row_blocks: LOOP_PASS,
 } as const;
 
 /** The name of a part. */
 export type BisectPart = keyof typeof BISECT_PARTS;
 
-/**
- * Passes over loops that a kernel can do without. Their applications are not numbered: kernels are also compiled in the
- * background.
- */
-export const LOOP_PARTS = [
-  "loop_fission",
-  "outermost_splitting",
-  "index_set_splitting",
-  "blocked_sums",
-  "vectorise",
-  "unroll",
-  "chunked_reductions",
-  "row_blocks",
-] as const satisfies readonly BisectPart[];
+/** The name of a pass over loops that kernels can do without. */
+type LoopPart = {
+  [K in BisectPart]: typeof BISECT_PARTS[K] extends typeof LOOP_PASS ? K : never;
+}[BisectPart];
 
-const LOOP_PART_NAMES: ReadonlySet<string> = new Set(LOOP_PARTS);
+const descriptions = new Map<string, string>(Object.entries(BISECT_PARTS));
 
-/** Returns whether a pass is one of those. */
-export const isLoopPart = (name: string): name is typeof LOOP_PARTS[number] => LOOP_PART_NAMES.has(name);
+/** Returns whether a name is that of such a pass. */
+export const isLoopPart = (name: string): name is LoopPart => descriptions.get(name) === LOOP_PASS;
+
+/** Those passes. Their applications are not numbered: kernels are also compiled in the background. */
+export const LOOP_PARTS: readonly LoopPart[] = Object.keys(BISECT_PARTS).filter(isLoopPart);
 
 /** The instructions to a process. */
 export interface BisectPlan {
