@@ -10,7 +10,7 @@ import { checkOptions, refuseSurplus, type ValueType } from "./base/checked_inpu
 import { bisection } from "./base/bisect.ts";
 import { currentTitle } from "./base/compile_times.ts";
 import { config, inductorPatch, shadowRate } from "./base/config.ts";
-import { DynError, Unsupported } from "./base/errors.ts";
+import { DynError, faultText, Unsupported } from "./base/errors.ts";
 import { refuseFallback, reportFallback } from "./base/fallback.ts";
 import { counters } from "./base/logs.ts";
 import { apart } from "./base/isolated_objects.ts";
@@ -268,10 +268,11 @@ function declining(backend: GraphBackend): GraphBackend {
       // An op's complaint about its operands is the program's error
       if (error instanceof Unsupported || error instanceof DynError) throw error;
       if (config.inductor.errorOnFallback) refuseFallback(error);
-      const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
       reportFallback(
         "op by op",
-        `a graph of ${currentTitle()} runs op by op, because its compilation failed (DYN_ERROR_ON_FALLBACK=1 throws). ${text}`,
+        `a graph of ${currentTitle()} runs op by op, because its compilation failed (DYN_ERROR_ON_FALLBACK=1 throws). ${
+          faultText(error)
+        }`,
       );
       return null;
     }

@@ -8,7 +8,7 @@ import { bisection } from "../base/bisect.ts";
 import { config } from "../base/config.ts";
 import { currentTitle } from "../base/compile_times.ts";
 import { oneLine } from "../base/console_text.ts";
-import { DynError } from "../base/errors.ts";
+import { DynError, faultText } from "../base/errors.ts";
 import { reportFallback } from "../base/fallback.ts";
 import type { GraphModule } from "../graph/graph_module.ts";
 import type { GraphCompiler } from "../graph/interpose.ts";
@@ -63,11 +63,10 @@ export function backwardCalls(
       // Of what is missing, such as memory, the tape needs no less
       if (error instanceof DynError) throw error;
       failed = true;
-      const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
       reportFallback(
         "backward",
         `the tape takes the gradients of ${title}, because its compiled backward graph failed ` +
-          `(DYN_ERROR_ON_FALLBACK=1 throws). ${text}`,
+          `(DYN_ERROR_ON_FALLBACK=1 throws). ${faultText(error)}`,
       );
       return null;
     }

@@ -167,6 +167,11 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** The text of anything that was thrown, with the name of an error. */
+export function faultText(thrown: unknown): string {
+  return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown);
+}
+
 /**
  * The root of dyn's own modules: the folder that holds `lib/`, or, when everything was bundled into one file, that
  * file.

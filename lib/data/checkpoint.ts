@@ -10,7 +10,7 @@ import { DynError } from "../base/errors.ts";
 import { Parameter } from "../nn/parameter.ts";
 import { ops } from "../tensor/eager.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { foreignKind } from "./file_kind.ts";
+import { refuseForeign } from "./file_kind.ts";
 import { type Forms, TreeWalk, wholeOf } from "./saved_tree.ts";
 import { type Contents, parse, serialize, writeFile } from "./safetensors.ts";
 import { isTorchFile, readTorchFile } from "./torch_file.ts";
@@ -66,10 +66,7 @@ export function load(path: string | URL, options: FileLoadOptions = {}): unknown
   const { widen = false } = optionsOf("load", options, ["widen"]);
   checkFlag("widen of load", widen);
   return readAs(path, (bytes) => {
-    const foreign = foreignKind(bytes);
-    if (foreign !== null) {
-      throw new DynError(`Expected a file of save, torch.save or safetensors but found ${foreign}`);
-    }
+    refuseForeign(bytes, "a file of save, torch.save or safetensors");
     return isTorchFile(bytes) ? readTorchFile(bytes, { widen }) : treeOf(parse(bytes, { widen }));
   });
 }

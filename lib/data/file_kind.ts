@@ -3,6 +3,7 @@
  * Invariant: files of `save`, `torch.save` and safetensors are of no such kind.
  */
 import { namesInArchive } from "../base/archive.ts";
+import { DynError } from "../base/errors.ts";
 
 /** How kinds of files begin, as Latin-1, and what they are. */
 const BEGINNINGS: readonly (readonly [RegExp, string])[] = [
@@ -36,8 +37,14 @@ const ARCHIVES: readonly (readonly [RegExp, string])[] = [
   [/\.weights\.h5$/, "a model of Keras; convert its weights to safetensors"],
 ];
 
+/** Throws DynError for a file that holds no tensors which dyn reads; `expected` says what was asked for. */
+export function refuseForeign(bytes: Uint8Array<ArrayBuffer>, expected: string): void {
+  const foreign = foreignKind(bytes);
+  if (foreign !== null) throw new DynError(`Expected ${expected} but found ${foreign}`);
+}
+
 /** Returns a description of a file; null if it may hold tensors. */
-export function foreignKind(bytes: Uint8Array<ArrayBuffer>): string | null {
+function foreignKind(bytes: Uint8Array<ArrayBuffer>): string | null {
   if (bytes.length === 0) return "an empty file";
   // The header of a safetensors file, whose length comes first and may look like anything
   if (bytes[8] === 0x7b) return null;

@@ -19,7 +19,7 @@ import { readAs, writeAtomically } from "../base/atomic_files.ts";
 import { readStored } from "../tensor/host.ts";
 import { fromTypedArray } from "../tensor/creation.ts";
 import type { Tensor } from "../tensor/tensor.ts";
-import { foreignKind } from "./file_kind.ts";
+import { refuseForeign } from "./file_kind.ts";
 import { isTorchFile } from "./torch_file.ts";
 import { WIDER_TYPES, type WiderType } from "./wider_types.ts";
 
@@ -94,8 +94,7 @@ function loadParts(index: string | URL, options: ReadOptions): Record<string, Te
 export function parseFile(path: string | URL, options: ReadOptions = {}): Contents {
   if (arguments.length > 2) refuseSurplus("parseFile", 2, arguments);
   return readAs(path, (bytes) => {
-    const foreign = foreignKind(bytes);
-    if (foreign !== null) throw new DynError(`Expected a safetensors file but found ${foreign}`);
+    refuseForeign(bytes, "a safetensors file");
     return parse(bytes, options);
   });
 }

@@ -208,7 +208,6 @@ export class WeightedRandomSampler implements Sampler {
       throw new DynError(`Expected non-negative weights but found ${given[wrong]} at ${wrong}`);
     }
     checkInteger("the number of samples", count, 1);
-    checkFlag("replacement of WeightedRandomSampler", options.replacement ?? true);
     this.#weights = tensor(given, { dtype: "float64", device: "cpu" });
     this.length = count;
     this.#options = options;

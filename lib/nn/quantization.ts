@@ -62,7 +62,7 @@ export class QuantizedLinear extends Module {
     super();
     checkInstance(layer, Linear, "QuantizedLinear");
     const { weight, bias, registeredHooks } = layer;
-    if (Object.values(registeredHooks ?? {}).some(({ entries }) => entries.length > 0)) {
+    if (registeredHooks !== null) {
       throw new DynError(
         "Expected a layer without hooks to quantize but found one with hooks: remove them first",
       );

@@ -3,7 +3,6 @@
  * because all earlier guards hold.
  */
 import type { SourcePosition } from "../../graph/node.ts";
-import type { SizeSource } from "../../sym/size_guards.ts";
 import { sourceText } from "../source.ts";
 import { elsewhereText, foundText, tensorText, valueText } from "./found_values.ts";
 import { hostText } from "../variables/host_number.ts";
@@ -32,28 +31,8 @@ export interface Mismatch {
 /** Describes a failed guard. */
 export function mismatchOf({ fact, user }: Guard, call: RefusedCall, reader: GuardReader): Mismatch {
   const guard = factText(fact), value = "source" in fact ? reader.read(fact.source, call) : undefined;
-  const needed = neededValue(fact);
-  if (needed) {
-    const { place, value } = reader.size(needed.source, call);
-    return {
-      subject: place,
-      expected: `${needed.value}`,
-      found: valueText(value),
-      change: "needed",
-      user,
-      guard,
-    };
-  }
-  if (fact.kind === "expression" && typeof fact.expected === "number") {
-    return {
-      subject: hostText(fact.expression, hostLeafText),
-      expected: `${fact.expected}`,
-      found: elsewhereText(fact, call, reader),
-      change: "needed",
-      user,
-      guard,
-    };
-  }
+  const needed = neededNumber(fact, call, reader);
+  if (needed) return { ...needed, change: "needed", user, guard };
   return {
     subject: subjectOf(fact),
     expected: expectedText(fact) ?? guard,
@@ -70,11 +49,21 @@ export function mismatchText({ guard, found, user }: Mismatch): string {
   return `${guard}${found === null ? "" : `, found ${found}`}${place}`;
 }
 
-/** The concrete value that a program needs a size or number to have. */
-function neededValue(fact: Fact): { readonly source: SizeSource; readonly value: number } | null {
+/** A size or number that the program needs to have one value, as a call had it; null for other facts. */
+function neededNumber(
+  fact: Fact,
+  call: RefusedCall,
+  reader: GuardReader,
+): Pick<Mismatch, "subject" | "expected" | "found"> | null {
+  if (fact.kind === "expression" && typeof fact.expected === "number") {
+    const subject = hostText(fact.expression, hostLeafText);
+    return { subject, expected: `${fact.expected}`, found: elsewhereText(fact, call, reader) };
+  }
   if (fact.kind !== "size" || fact.guard.kind !== "source") return null;
   const { source, equals } = fact.guard;
-  return typeof equals === "number" ? { source, value: equals } : null;
+  if (typeof equals !== "number") return null;
+  const { place, value } = reader.size(source, call);
+  return { subject: place, expected: `${equals}`, found: valueText(value) };
 }
 
 /** The place that a fact concerns; the fact itself if there are several. */

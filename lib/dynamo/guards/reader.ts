@@ -138,17 +138,13 @@ export class SourceReader {
     return name;
   }
 
-  /**
-   * An expression for the value at a source that is inspected further, which on a proxy would run traps.
-   */
+  /** An expression for the value at a source that is inspected further, which on a proxy would run traps. */
   inside(source: Source): string {
-    const value = this.read(source), { care } = this;
-    if (!care || source.kind === "known" || this.shared.found.has(source.name)) return value;
-    if (!care.inspected.has(source.name)) {
-      care.inspected.add(source.name);
-      this.emit(`if (${this.constants.name(types.isProxy)}(${value})) ${care.refuse()}`);
-    }
-    return value;
+    return this.#inspected(
+      source,
+      (value, { inspected }) =>
+        inspected.has(source.name) ? null : `${this.constants.name(types.isProxy)}(${value})`,
+    );
   }
 
   /**
@@ -156,10 +152,16 @@ export class SourceReader {
    * named like its members.
    */
   insideTensor(source: Source): string {
+    return this.#inspected(source, (value) => `!${this.constants.name(Tensor.isInstance)}(${value})`);
+  }
+
+  /** The value at a source, which calls are refused for on a condition; null: it was tested before. */
+  #inspected(source: Source, refusedIf: (value: string, care: Care) => string | null): string {
     const value = this.read(source), { care } = this;
     if (!care || source.kind === "known" || this.shared.found.has(source.name)) return value;
+    const condition = refusedIf(value, care);
     care.inspected.add(source.name);
-    this.emit(`if (!${this.constants.name(Tensor.isInstance)}(${value})) ${care.refuse()}`);
+    if (condition !== null) this.emit(`if (${condition}) ${care.refuse()}`);
     return value;
   }
 

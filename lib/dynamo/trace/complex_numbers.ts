@@ -12,7 +12,7 @@ import { breakGraph } from "../break_reasons.ts";
 import { specializeNumber } from "../variables/numbers.ts";
 import { constant, type TensorValue, type Value } from "../variables/value.ts";
 import { heldTensor } from "./held_tensor.ts";
-import type { Interpreter } from "./interpreter.ts";
+import type { CallOp, Interpreter } from "./interpreter.ts";
 import { enumerableKeys, isPlain } from "./object_keys.ts";
 
 /** A traced complex number; null for other values. */
@@ -34,7 +34,7 @@ export function callWithComplexNumbers(
   m: Interpreter,
   target: CallTarget,
   args: readonly Value[],
-  call: (target: CallTarget, args: readonly Value[]) => Value,
+  call: CallOp,
 ): Value | null {
   const numbers = args.map((value) => complexNumberOf(m, value));
   if (numbers.every((number) => number === null)) return null;

@@ -165,6 +165,9 @@ export interface LaterFunction {
   readonly shared: ReadonlySet<Value>;
 }
 
+/** Calls an op on traced values. */
+export type CallOp = (target: CallTarget, args: readonly Value[]) => Value;
+
 /** The part of the machine that is visible to the parts of the interpreter. */
 export interface Interpreter {
   readonly memory: CallMemory;

@@ -5,6 +5,7 @@
  */
 import { DynError, orNull } from "../../base/errors.ts";
 import { isComplex } from "../../base/dtype.ts";
+import { elementCount, type TensorMeta } from "../../graph/meta.ts";
 import { type Argument, hasEffect, isList, isRecord, Node } from "../../graph/node.ts";
 import { viewedValue } from "../../ops/computed_from.ts";
 import { findTarget } from "../../ops/table.ts";
@@ -21,10 +22,15 @@ const FILLING: ReadonlySet<string> = new Set(["arange", "eye", "full", "ones", "
 
 /** Returns a tensor with the elements that one of the trace has in every call; null if they are not known. */
 export function knownTensor(output: OutputGraph, { node, meta }: TensorValue): Tensor | null {
-  const isShort = meta.shape.every((size) => typeof size === "number") &&
-    meta.shape.reduce((count: number, size) => count * Number(size), 1) <= MOST_ITEMS;
-  if (!node || !isShort || isComplex(meta.dtype) || !isUnwritten(node)) return null;
+  if (!node || !isShort(meta) || isComplex(meta.dtype) || !isUnwritten(node)) return null;
   return orNull(DynError, () => modes.without(() => noGrad(() => tensorAt(output, node))));
+}
+
+/** Returns whether a tensor has few elements, whatever the call. */
+function isShort(meta: Pick<TensorMeta, "shape">): boolean {
+  const count = elementCount(meta);
+  return meta.shape.every((size) => typeof size === "number") && typeof count === "number" &&
+    count <= MOST_ITEMS;
 }
 
 /** Returns whether all uses of the memory that a node shows are calls of ops that do not write. */
@@ -52,8 +58,7 @@ function tensorAt(output: OutputGraph, node: Node): Tensor | null {
   const isView = definition?.implementation.kind === "view";
   if (!isView && !FILLING.has(target) && target !== "clone") return null;
   const { value } = node.meta, [shown] = args;
-  const sizes = value?.kind === "tensor" ? value.tensor.shape.map(Number) : null;
-  if (!sizes || !(sizes.reduce((count, size) => count * size, 1) <= MOST_ITEMS)) return null;
+  if (value?.kind !== "tensor" || !isShort(value.tensor)) return null;
   const given = shown instanceof Node ? tensorAt(output, shown) : shown;
   const rest = args.slice(1);
   if (given === null || ![given === shown ? shown : null, ...rest, kwargs].every(isConstant)) return null;

@@ -16,14 +16,11 @@ import {
   sizeOf,
 } from "../variables/numbers.ts";
 import { constant, UNDEFINED, type Value } from "../variables/value.ts";
-import type { Interpreter } from "./interpreter.ts";
+import type { CallOp, Interpreter } from "./interpreter.ts";
 import { enumerableKeys } from "./object_keys.ts";
 
 /** Start, end and step. */
 type Bounds = readonly [Numeric, Numeric, Numeric];
-
-/** Calls an op. */
-type Call = (target: CallTarget, args: readonly Value[]) => Value;
 
 /**
  * The range of a call with fractions that change; null for other calls, and for bounds that follow from elements, or
@@ -33,7 +30,7 @@ export function rangeOfNumbers(
   m: Interpreter,
   { definition }: CallTarget,
   args: readonly Value[],
-  call: Call,
+  call: CallOp,
 ): Value | null {
   if (definition.name !== "arange") return null;
   const last = args.at(-1), options = last?.kind === "object" ? last : null;

@@ -13,20 +13,17 @@ import { sameShape } from "../../ops/shapes.ts";
 import type { CallTarget } from "../../ops/table.ts";
 import { type SelectionMask, SelectionValue } from "../variables/selection_value.ts";
 import { constant, type TensorValue, type Value } from "../variables/value.ts";
-import type { Interpreter } from "./interpreter.ts";
+import type { CallOp, Interpreter } from "./interpreter.ts";
 import type { Resolved } from "./op_rule.ts";
 import { Restart } from "./restart.ts";
 import { mayShareMemory } from "./shown_nodes.ts";
-
-/** Calls an op on traced values. */
-type Call = (target: CallTarget, args: readonly Value[]) => Value;
 
 /** The selection that a call makes, if it makes one whose size the trace may leave open; null otherwise. */
 export function selectedBy(
   m: Interpreter,
   definition: OpDefinition,
   { self, indices }: Resolved,
-  call: Call,
+  call: CallOp,
 ): SelectionValue | null {
   if (definition.name !== "index" || !isGraphValue(self) || !Array.isArray(indices)) return null;
   const [index, ...others] = indices;
@@ -76,7 +73,7 @@ function maskOf({ output }: Interpreter, tensor: TensorValue): SelectionMask | n
   return known;
 }
 
-function newMask(m: Interpreter, tensor: TensorValue, call: Call): SelectionMask | null {
+function newMask(m: Interpreter, tensor: TensorValue, call: CallOp): SelectionMask | null {
   const { output } = m, node = output.nodeOf(tensor), before = output.graph.nodes.at(-1) ?? null;
   const copy = call(m.opNamed("clone"), [tensor]);
   if (copy.kind !== "tensor") return null;
@@ -89,7 +86,7 @@ function newMask(m: Interpreter, tensor: TensorValue, call: Call): SelectionMask
 function merged(
   m: Interpreter,
   { copy }: SelectionMask,
-  { given, other, call }: { readonly given: TensorValue; readonly other: Value; readonly call: Call },
+  { given, other, call }: { readonly given: TensorValue; readonly other: Value; readonly call: CallOp },
 ): TensorValue | null {
   let mask: Value = copy;
   for (let d = copy.meta.shape.length; d < given.meta.shape.length; d++) {
@@ -107,7 +104,7 @@ export function calledOnSelections(
   m: Interpreter,
   { definition, inplace }: CallTarget,
   args: readonly Value[],
-  call: Call,
+  call: CallOp,
 ): Value | null {
   const [first, ...others] = args.filter((each) => each instanceof SelectionValue);
   if (!first) return null;
@@ -151,7 +148,7 @@ export function setSelected(
   m: Interpreter,
   self: TensorValue,
   { index, value }: { readonly index: readonly Value[]; readonly value: SelectionValue },
-  call: Call,
+  call: CallOp,
 ): TensorValue {
   const { whole, mask, refuse } = value, [tensor, ...others] = index;
   const isAt = others.length === 0 && tensor?.kind === "tensor" && !(tensor instanceof SelectionValue) &&

@@ -430,9 +430,7 @@ export class Wrapper {
       });
       return this.#callable(exotic, real, source);
     }
-    // A class that is created in each call is another one each time, with the same text
-    const kind = `${label}, ${loadedText(real).length} characters`;
-    const isAnew = !hasCode && passed && this.settings.history.functionChanges(source.name, real, kind);
+    const isAnew = !hasCode && passed && this.#isAnew(real, source, label);
     if (isAnew || (passed && this.#hasKinds("functions", source, hasCode ? code : real))) {
       this.output.guard({ kind: "function", source });
       return new ObjectValue(
@@ -449,6 +447,12 @@ export class Wrapper {
       at = knownSource(label, real);
     }
     return this.#callable({ kind: "function", closure: null, definition: null }, real, at);
+  }
+
+  /** Returns whether there has been another one of its name and text: a class that is created in each call. */
+  #isAnew(real: object, source: Source, label: string): boolean {
+    const kind = `${label}, ${loadedText(real).length} characters`;
+    return this.settings.history.functionChanges(source.name, real, kind);
   }
 
   #callable(exotic: ObjectValue["exotic"], real: object, source: Source): ObjectValue {

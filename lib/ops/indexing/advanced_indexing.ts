@@ -131,6 +131,13 @@ const gatherIndices = lowerOp({
   ],
 });
 
+/** A write of values at indices. */
+interface Write<T, I = T> {
+  readonly self: T;
+  readonly indices: readonly (I | null)[];
+  readonly values: T;
+}
+
 /** A write at a mask that needs no positions. */
 interface MaskedWrite<T> {
   /** The mask, and the values, so that both broadcast to the tensor. */
@@ -142,17 +149,10 @@ interface MaskedWrite<T> {
  * The write with a mask in place of positions, if that mask is the only index and all selected positions get the same
  * values: then sizes stay known. Null otherwise.
  */
-function maskedWrite<T extends TensorLike>(
-  o: OpApi<T>,
-  { self, indices, values }: {
-    readonly self: T;
-    readonly indices: readonly (T | null)[];
-    readonly values: T;
-  },
-): MaskedWrite<T> | null {
-  const mask = onlyMask(self, indices, values);
-  if (!mask) return null;
-  const behind = self.shape.length - indices.indexOf(mask) - mask.shape.length;
+function maskedWrite<T extends TensorLike>(o: OpApi<T>, write: Write<T>): MaskedWrite<T> | null {
+  const selection = selectionOf(write);
+  if (selection?.count !== 1) return null;
+  const { mask, behind } = selection, { values } = write;
   const wide = o.reshape(o.to(mask, "bool"), [...mask.shape, ...ones(behind)]);
   // The one dimension of the selected positions becomes those of the mask
   const selected = values.shape.length - 1 - behind;
@@ -163,48 +163,31 @@ function maskedWrite<T extends TensorLike>(
 
 const ones = (count: number): Dim[] => new Array<Dim>(count).fill(1);
 
-/** The mask, if it is the only index and the values do not depend on the selected position; null otherwise. */
-function onlyMask<T extends Indexing>(
-  self: Shaped,
-  indices: readonly (T | null)[],
-  values: Shaped,
-): T | null {
-  const found = selectionOf(self, indices, values);
-  return found?.count === 1 ? found.mask : null;
-}
-
-type Indexing = Pick<TensorLike, "dtype" | "shape">;
-
-/** A mask that is the only index, and the number of elements that it has to select for the values: 1 is any number. */
+/** A mask that is the only index of a write. */
 interface Selection<T> {
   readonly mask: T;
+  /** Numbers of dimensions before and behind those of the mask. */
+  readonly before: number;
+  readonly behind: number;
+  /** The number of elements that it has to select for the values: 1 is any number. */
   readonly count: Dim;
 }
 
-function selectionOf<T extends Indexing>(
-  self: Shaped,
-  indices: readonly (T | null)[],
-  values: Shaped,
-): Selection<T> | null {
+function selectionOf<I extends Pick<TensorLike, "dtype" | "shape">>(
+  { self, indices, values }: Write<Shaped, I>,
+): Selection<I> | null {
   const [mask, ...others] = indices.filter((index) => index !== null);
   if (!mask || others.length > 0 || !isMask(mask)) return null;
-  const behind = self.shape.length - indices.indexOf(mask) - mask.shape.length;
-  return { mask, count: values.shape[values.shape.length - 1 - behind] ?? 1 };
+  const before = indices.indexOf(mask), behind = self.shape.length - before - mask.shape.length;
+  return { mask, before, behind, count: values.shape[values.shape.length - 1 - behind] ?? 1 };
 }
 
 /** Integer indices for a write: where the values state how many elements a mask selects, that size is known. */
-function placesOf<T extends TensorLike>(
-  o: OpApi<T>,
-  { self, indices, values }: {
-    readonly self: T;
-    readonly indices: readonly (T | null)[];
-    readonly values: T;
-  },
-): (T | null)[] {
-  const selection = selectionOf(self, indices, values);
-  if (!selection) return withoutMasks(o, indices);
+function placesOf<T extends TensorLike>(o: OpApi<T>, write: Write<T>): (T | null)[] {
+  const selection = selectionOf(write);
+  if (!selection) return withoutMasks(o, write.indices);
   const positions = o.unbind(o.maskPositions(selection.mask, selection.count), 1);
-  return indices.flatMap((index) => index === selection.mask ? positions : [null]);
+  return write.indices.flatMap((index) => index === selection.mask ? positions : [null]);
 }
 
 const indexPut = composeOp({
@@ -222,8 +205,8 @@ const indexPut = composeOp({
       throw new DynError(`Expected values of type ${self.dtype} but found ${values.dtype}`);
     }
     if (!indices.some(isMask)) checkValues(self, indices, values);
-    const selection = selectionOf(self, indices, values);
-    if (selection) checkMasked(self, { at: indices.indexOf(selection.mask), ...selection }, values);
+    const selection = selectionOf({ self, indices, values });
+    if (selection) checkMasked(self, selection, values);
     return contiguousMeta(self.shape, self.dtype, deviceOf([self, values]));
   },
   compose(o, { self, indices, values, accumulate }) {
@@ -234,7 +217,7 @@ const indexPut = composeOp({
     return o.putIndices(self, placesOf(o, { self, indices, values }), values, accumulate);
   },
   dataDependent: ({ self, indices, values }) =>
-    indices.some(isMask) && onlyMask(self, indices, values) === null,
+    indices.some(isMask) && selectionOf({ self, indices, values })?.count !== 1,
   samples: [{ args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }], t(4)] }],
   errors: [{ args: [t(3), [{ tensor: [2], dtype: "int64", range: [0, 3] }], t(3)], message: "broadcast" }],
 });
@@ -250,12 +233,8 @@ function checkValues(self: TensorMeta, indices: readonly (TensorMeta | null)[], 
 }
 
 /** Throws unless values fit into what a mask selects, but for the number of selected elements. */
-function checkMasked(
-  self: Shaped,
-  { at, mask, count }: Selection<Shaped> & { readonly at: number },
-  values: Shaped,
-): void {
-  const selected = self.shape.toSpliced(at, mask.shape.length, count);
+function checkMasked(self: Shaped, { mask, before, count }: Selection<Shaped>, values: Shaped): void {
+  const selected = self.shape.toSpliced(before, mask.shape.length, count);
   if (broadcastsTo(values.shape, selected)) return;
   throw new DynError(
     `Expected values that broadcast to ${shapeText(selected)} but found ${shapeText(values.shape)}`,

@@ -10,6 +10,7 @@ import { optional, required } from "../params.ts";
 import { t } from "../pointwise.ts";
 import { shapeText, spread } from "../shapes.ts";
 import { composeWideOp } from "../wide.ts";
+import { extentOf } from "./windows.ts";
 
 interface Folding {
   /** Sizes of images, without and with padding. */
@@ -48,7 +49,7 @@ function foldingOf(args: FoldArgs): Folding {
     );
   }
   const wide = sizes.map((size, d) => add(size, mul(2, padding[d] ?? 0)));
-  const reach = kernel.map((size, d) => add(mul(sub(size, 1), dilation[d] ?? 1), 1));
+  const reach = kernel.map((size, d) => extentOf(size, dilation[d]));
   const counts = wide.map((size, d) => add(floorDiv(sub(size, reach[d] ?? 1), stride[d] ?? 1), 1));
   return { sizes, wide, kernel, reach, dilation, stride, padding, counts };
 }

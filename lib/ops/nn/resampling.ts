@@ -17,6 +17,7 @@ import { knownSize, shapeText, sliceLength, spread } from "../shapes.ts";
 import { GENERAL_POWERS } from "../elementwise/known_power.ts";
 import { composeWideOp } from "../wide.ts";
 import { checkPositions } from "./convolution.ts";
+import { extentOf } from "./windows.ts";
 
 const MODES = ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"] as const;
 
@@ -265,7 +266,7 @@ function windowsOver(spatial: readonly Dim[], args: FoldArgs): Dim[] {
   const [kernel, dilation, padding, stride] = [args.kernelSize, args.dilation, args.padding, args.stride]
     .map((v) => spread(v, 2, "a parameter of unfold"));
   return spatial.map((size, d) => {
-    const reach = add(mul(sub(kernel?.[d] ?? 1, 1), dilation?.[d] ?? 1), 1);
+    const reach = extentOf(kernel?.[d], dilation?.[d]);
     const wide = add(size, mul(2, padding?.[d] ?? 0));
     if (isLess(wide, reach)) {
       throw new DynError(
@@ -317,12 +318,7 @@ const im2col = composeWideOp({
       : image;
     const [rows = 1, columns = 1] = windowsOver(self.shape.slice(-2), args);
     // [n, c, rows, columns, kh, kw], each window thinned by the dilation
-    const windows = o.unfold(
-      o.unfold(wide, 2, add(mul(sub(kh, 1), dh), 1), sh),
-      3,
-      add(mul(sub(kw, 1), dw), 1),
-      sw,
-    );
+    const windows = o.unfold(o.unfold(wide, 2, extentOf(kh, dh), sh), 3, extentOf(kw, dw), sw);
     const thin = o.slice(o.slice(windows, 4, 0, null, dh), 5, 0, null, dw);
     const [n = 1, c = 1] = image.shape;
     const columnwise = o.clone(o.permute(thin, [0, 1, 4, 5, 2, 3]));

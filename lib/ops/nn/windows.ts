@@ -22,8 +22,11 @@ export interface Windows {
   readonly ceilMode: boolean;
 }
 
-/** The extent of a window along a dimension, gaps included. */
-const reachOf = (w: Windows, d: number): Dim => add(mul(w.dilation[d] ?? 1, sub(w.kernel[d] ?? 1, 1)), 1);
+/** The extent of a window, gaps included, by the size of its kernel. */
+export const extentOf = (kernel: Dim = 1, dilation: Dim = 1): Dim => add(mul(dilation, sub(kernel, 1)), 1);
+
+/** The same along a dimension. */
+const reachOf = (w: Windows, d: number): Dim => extentOf(w.kernel[d], w.dilation[d]);
 
 /** Returns the number of windows along a dimension. The last one must start inside the input or its left padding. */
 function windowCount(size: Dim, w: Windows, d: number): Dim {
