@@ -8,6 +8,7 @@ import * as dyn from "../mod.ts";
 import { arange, compile, compiler, DynError, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
 import { isDType, isFloat } from "../lib/base/dtype.ts";
 import { logs } from "../lib/base/logs.ts";
+import { isPlainObject } from "../lib/base/tree.ts";
 import "./support/turns/models.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 
@@ -119,6 +120,39 @@ Deno.test("compiled layers compute what PyTorch's do", async () => {
       return compile(call);
     });
   }
+});
+
+/** The arguments of a layer with further options in its last object. */
+const withOptions = (args: readonly unknown[], options: object): readonly unknown[] =>
+  isPlainObject(args.at(-1))
+    ? [...args.slice(0, -1), { ...Object(args.at(-1)), ...options }]
+    : [...args, options];
+
+/** Layers of several parts, which pass their place on to each. */
+const COMPOSED: readonly (readonly [string, readonly unknown[]])[] = [
+  ["Transformer", [{ dModel: 4, nhead: 2, numEncoderLayers: 2, numDecoderLayers: 2, dimFeedforward: 3 }]],
+  ["TransformerEncoderLayer", [4, 2, 3]],
+  ["TransformerDecoderLayer", [4, 2, 3]],
+  ["AdaptiveLogSoftmaxWithLoss", [4, 6, [2, 4], { headBias: true }]],
+  ["MultiheadAttention", [4, 2, { addBiasKv: true, kdim: 3, vdim: 5 }]],
+  ["LSTM", [3, 4, 2, { projSize: 2, bidirectional: true }]],
+  ["LinearCrossEntropyLoss", [3, 4]],
+];
+
+Deno.test("every parameter and buffer of a layer has the device and the type that the layer was given", async () => {
+  const samples = await readSamples(), seen = new Set<string>();
+  for (const [layer, args] of [...samples.map((each) => [each.layer, each.args] as const), ...COMPOSED]) {
+    const made = construct(layer, args), usual = Object.values(made.stateDict());
+    // Buffers of losses are the tensors that they were given
+    if (usual.length === 0 || layer.endsWith("Loss") && [...made.parameters()].length === 0) continue;
+    seen.add(layer);
+    const given = construct(layer, withOptions(args, { device: "meta", dtype: "float64" })).stateDict();
+    const found = Object.values(given).map((each) => [each.device, each.dtype]);
+    const want = usual.map((each) => ["meta", isFloat(each.dtype) ? "float64" : each.dtype]);
+    assertEquals(found, want, `${layer} ${JSON.stringify(args)}`);
+  }
+  for (const [layer] of COMPOSED) assert(seen.has(layer), layer);
+  assert(seen.has("PReLU") && seen.has("BatchNorm2d") && seen.size > 20, [...seen].join());
 });
 
 Deno.test("unknown arguments of layers are errors", () => {

@@ -39,6 +39,7 @@ import type { AlphaOptions, BoundsOptions, InplaceOptions, LeakyOptions } from "
 import { constant_ } from "./init.ts";
 import { Module } from "./module.ts";
 import { Parameter } from "./parameter.ts";
+import type { Placement } from "./placement.ts";
 
 /** A layer of one number, given by position or by name. */
 type One<K extends string> = Trailing<{ readonly [name in K]?: number }, [K]>;
@@ -484,6 +485,16 @@ export class Threshold extends Module {
   }
 }
 
+/** Options of PReLU. */
+export interface PReLUOptions extends Placement {
+  /** Number of slopes: one, or one per channel. */
+  readonly numParameters?: number;
+  /** The initial slope. */
+  readonly init?: number;
+}
+
+const PRELU = ["numParameters", "init", "device", "dtype"] as const;
+
 /** x if positive, else weight·x with a learnt slope: one for all channels, or one per channel */
 export class PReLU extends Module {
   /** [numParameters] */
@@ -494,21 +505,13 @@ export class PReLU extends Module {
   readonly init: number;
 
   /** Takes PyTorch's arguments in its order; trailing ones also by name. */
-  constructor(
-    ...given: Trailing<
-      { readonly numParameters?: number; readonly init?: number },
-      ["numParameters", "init"]
-    >
-  ) {
+  constructor(...given: Trailing<PReLUOptions, typeof PRELU>) {
     super();
-    const options = trailing<{ numParameters: number; init: number }>(
-      "PReLU",
-      ["numParameters", "init"],
-      given,
-    );
+    const options = trailing<PReLUOptions>("PReLU", PRELU, given);
     this.init = options.init ?? 0.25;
     this.numParameters = options.numParameters ?? 1;
-    this.weight = new Parameter(full([this.numParameters], this.init, { dtype: getDefaultDtype() }));
+    const { device, dtype = getDefaultDtype() } = options;
+    this.weight = new Parameter(full([this.numParameters], this.init, { device, dtype }));
   }
 
   /** Reinitialises the slopes. */

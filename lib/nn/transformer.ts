@@ -14,6 +14,7 @@ import { ModuleList } from "./container.ts";
 import { xavierUniform_ } from "./init.ts";
 import { checkModule, Module } from "./module.ts";
 import { LayerNorm } from "./normalization.ts";
+import { placementOf } from "./placement.ts";
 import {
   DECODER_ARGUMENTS,
   type DecoderArguments,
@@ -203,7 +204,7 @@ export class Transformer extends Module {
     }, given);
     const { dModel = 512, nhead = 8, numEncoderLayers = 6, numDecoderLayers = 6, ...rest } = options;
     const { customEncoder = null, customDecoder = null, ...layer } = rest, eps = layer.layerNormEps ?? 1e-5;
-    const norm = () => new LayerNorm(dModel, { eps, bias: layer.bias ?? true });
+    const norm = () => new LayerNorm(dModel, { eps, bias: layer.bias ?? true, ...placementOf(layer) });
     const own = customEncoder ?? new TransformerEncoder(
       new TransformerEncoderLayer(dModel, nhead, layer),
       numEncoderLayers,
