@@ -2,19 +2,47 @@
  * Vector loops whose body is one straight run as C++: plain loops that the compiler vectorises. Reductions keep
  * partial results in small arrays, whole groups of lanes at a time, so that contributions never leave registers.
  */
-import { isPosition, type Loop, type Reduction } from "../../../lib/loops/ir.ts";
+import { isPosition, type Loop, type Reduction, type Statement } from "../../../lib/loops/ir.ts";
 import { LANES } from "../../../lib/loops/reductions.ts";
+import type { ScalarOpName } from "../../../lib/loops/scalar.ts";
 import { InternalError } from "../../../lib/base/errors.ts";
 import type { Range, StatementPrinter } from "./names.ts";
 import { combine, foldName, foldText, neutral } from "./reductions.ts";
 import { MEMORY_TYPE, VALUE_TYPE } from "./types.ts";
+
+/** Iterations up to which the compiler puts copies of a body in place of a loop. */
+const MOST_COPIES = 16;
+
+/** Scalar operations that are printed as selections by one of their operands. */
+const SELECTING: ReadonlySet<ScalarOpName> = new Set(["shl", "shr", "truncDiv"]);
+
+/**
+ * Returns the pragma that keeps a short loop whose elements depend on conditions. GCC 12 would replace it by copies of
+ * its body and vectorise the loop around it, where it moves loads below the conditions that need them; groups of such
+ * loads then all have the first one's mask, and lose their order (GCC's bug 114375). A loop that is kept has one load
+ * of a buffer where a group would have several.
+ */
+export function keepingLoop({ axis: { size }, body }: Loop): string | undefined {
+  const isShort = typeof size === "number" && size <= MOST_COPIES;
+  return isShort && body.some(isConditional) ? '_Pragma("GCC unroll 1")' : undefined;
+}
+
+function isConditional(s: Statement): boolean {
+  return s.kind === "masked" || s.kind === "select" || (s.kind === "scalar" && SELECTING.has(s.op));
+}
+
+/** Prints the pragmas of a loop whose iterations are independent. */
+function independent({ out }: StatementPrinter, loop: Loop): void {
+  const kept = keepingLoop(loop);
+  out.line(`_Pragma("GCC ivdep")${kept ? ` ${kept}` : ""}`);
+}
 
 /** Prints a loop that runs in lanes. */
 export function printLanes(nest: StatementPrinter, loop: Loop): void {
   const i = nest.axis(loop.axis.symbol), { from, to } = nest.range(loop), { out } = nest;
   if (loop.reductions.length > 0) return groups(nest, loop, { i, from, to });
   if (loop.streams) return streamed(nest, loop, { i, from, to });
-  out.line('_Pragma("GCC ivdep")');
+  independent(nest, loop);
   out.block(`for (long ${i} = ${from}; ${i} < ${to}; ${i}++) {`, () => nest.statements(loop.body));
 }
 
@@ -57,8 +85,11 @@ INL void streamed() {
  * Whole lines of lanes are stored past the caches, if the call requests it and memory starts at a line; the rest as in
  * any loop.
  */
-function streamed(nest: StatementPrinter, { body, axis: { size } }: Loop, { i, from, to }: Counter): void {
-  const { out } = nest, b = `b${nest.unique()}`, past = `past${nest.unique()}`;
+function streamed(nest: StatementPrinter, loop: Loop, { i, from, to }: Counter): void {
+  const { body, axis: { size } } = loop,
+    { out } = nest,
+    b = `b${nest.unique()}`,
+    past = `past${nest.unique()}`;
   const accesses = body.filter((s) => s.kind === "store" || s.kind === "load");
   const stores = accesses.filter((s) => s.kind === "store");
   const elements = stores.map((store) => ({ ...nest.element(store), array: `o${nest.unique()}` }));
@@ -86,7 +117,7 @@ function streamed(nest: StatementPrinter, { body, axis: { size } }: Loop, { i, f
       }
     });
     const rest = () => {
-      out.line('_Pragma("GCC ivdep")');
+      independent(nest, loop);
       out.block(`for (long ${i} = ${b}; ${i} < ${to}; ${i}++) {`, () => nest.statements(body));
     };
     const isWhole = from === "0" && typeof size === "number" && size % lanes === 0;

@@ -31,7 +31,7 @@ import {
   takes,
 } from "./reductions.ts";
 import { isCalled } from "./functions.ts";
-import { closeLanes, openLanes, printLanes } from "./lanes.ts";
+import { closeLanes, keepingLoop, openLanes, printLanes } from "./lanes.ts";
 import type { Access, Element, KernelNames, Range, StatementPrinter, Store } from "./names.ts";
 import { castExpression, scalarExpression } from "./scalar.ts";
 import { type Group, literal, MEMORY_TYPE, memoryType, printIndex, VALUE_TYPE } from "./types.ts";
@@ -359,7 +359,8 @@ export class NestPrinter implements StatementPrinter {
       out.line(`${VALUE_TYPE[c.dtype]} v${c.id} = ${this.value(c.initial)};`);
       this.define(c.id, c.dtype);
     }
-    const start = this.#foldedRows(loop, { from, to }) ?? from;
+    const start = this.#foldedRows(loop, { from, to }) ?? from, kept = keepingLoop(loop);
+    if (kept) out.line(kept);
     out.block(`for (long ${i} = ${start}; ${i} < ${to}; ${i}++) {`, () => {
       if (loop.scalar) out.line(`__asm__ volatile ("");`);
       this.statements(loop.body);
