@@ -668,6 +668,20 @@ export const everyday: Corpus = {
         return [x.add(1), found.exec(text), found.lastIndex, found];
       },
       (x) => [x.add(1), new RegExp("(".slice(0))],
+      (x) => {
+        const like = { source: "a.c", flags: "i", [Symbol.match]: true, constructor: RegExp };
+        const made = new RegExp(like as never), same: unknown = RegExp(like as never);
+        return [x.add(1), made.source, made.flags, same === like];
+      },
+      (x, text) => {
+        class Like {
+          source = text;
+          get [Symbol.match]() {
+            return 1;
+          }
+        }
+        return [x.add(1), new RegExp(new Like() as never, "g").source];
+      },
       (
         x,
       ) => [

@@ -275,9 +275,19 @@ export function addPatterns(table: ModelTable): void {
   });
 }
 
+/** Returns whether an object says itself that it is, or is no, regular expression: RegExp then reads its properties. */
+function saysWhetherPattern(m: Interpreter, value: Value): boolean {
+  if (value.kind !== "object") return false;
+  const said = m.plainProperty(value, Symbol.match);
+  return said !== null && (said.kind !== "constant" || said.value !== undefined);
+}
+
 /** new RegExp(source, flags). */
 function makeRegexp(m: Interpreter, request: Pick<CallRequest, "args" | "completion">): CallResult {
   const [given = UNDEFINED, flags = UNDEFINED] = request.args, standIn = standInOf(m, given);
+  if (!standIn && saysWhetherPattern(m, given)) {
+    return breakGraph("builtin", "RegExp of an object with Symbol.match");
+  }
   const isFlagged = flags.kind !== "constant" || flags.value !== undefined;
   const source = standIn ? constant(standIn.regexp.source) : given;
   const letters = standIn && !isFlagged ? constant(standIn.regexp.flags) : flags;
