@@ -106,7 +106,7 @@ Deno.test("writes to typed arrays and views are those of the language", async ()
     Int32Array,
     Uint32Array,
   ];
-  for (const Class of [...classes, Float32Array, Float64Array]) {
+  for (const Class of [...classes, Float16Array, Float32Array, Float64Array]) {
     await agree(
       (b: InstanceType<typeof Class>, n: number, x: Tensor) => {
         b[0] = n * 1e4;
@@ -131,7 +131,8 @@ Deno.test("writes to typed arrays and views are those of the language", async ()
     v.setUint16(0, 70000, true);
     v.setFloat64(8, 1 / 3);
     v.setInt8(3, -2);
-    return x.add(v.getUint16(0, true)).mul(v.getFloat64(8)).sub(v.getInt32(4));
+    v.setFloat16(16, 1 / 3);
+    return x.add(v.getUint16(0, true)).sub(v.getFloat16(16)).mul(v.getFloat64(8)).sub(v.getInt32(4));
   }, (k) => [new DataView(bytes(20, k).buffer, 1), row()]);
   await agree(
     (x: Tensor, n: number) => {

@@ -202,6 +202,7 @@ export const MATH = [
   "min",
   "max",
   "hypot",
+  "f16round",
   "fround",
   "imul",
   "clz32",

@@ -25,6 +25,7 @@ export const NUMBER_CLASSES = {
   Uint16Array: numbers(Uint16Array, view.getUint16, view.setUint16),
   Int32Array: numbers(Int32Array, view.getInt32, view.setInt32),
   Uint32Array: numbers(Uint32Array, view.getUint32, view.setUint32),
+  Float16Array: numbers(Float16Array, view.getFloat16, view.setFloat16),
   Float32Array: numbers(Float32Array, view.getFloat32, view.setFloat32),
   Float64Array: numbers(Float64Array, view.getFloat64, view.setFloat64),
 };
@@ -39,7 +40,6 @@ interface BytesClassFacts {
 }
 
 const OTHER_CLASSES = {
-  Float16Array: { of: Float16Array, step: 2 },
   BigInt64Array: { of: BigInt64Array, step: 8 },
   BigUint64Array: { of: BigUint64Array, step: 8 },
   DataView: { of: DataView, step: 1 },

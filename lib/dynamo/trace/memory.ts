@@ -71,6 +71,7 @@ export const FORMS: Readonly<Record<NumberType, { readonly little: NumberForm; r
     Uint16Array: forms("Uint16Array"),
     Int32Array: forms("Int32Array"),
     Uint32Array: forms("Uint32Array"),
+    Float16Array: forms("Float16Array"),
     Float32Array: forms("Float32Array"),
     Float64Array: forms("Float64Array"),
   };
@@ -308,6 +309,8 @@ function convertedNumber(m: Interpreter, type: NumberType, value: NumberValue): 
   switch (type) {
     case "Float64Array":
       return value;
+    case "Float16Array":
+      return mathNumbers(output, "f16round", [value]);
     case "Float32Array":
       return mathNumbers(output, "fround", [value]);
     case "Int32Array":

@@ -37,6 +37,7 @@ const NUMBERS: Readonly<Record<string, NumberType>> = {
   Uint16: "Uint16Array",
   Int32: "Int32Array",
   Uint32: "Uint32Array",
+  Float16: "Float16Array",
   Float32: "Float32Array",
   Float64: "Float64Array",
 };
