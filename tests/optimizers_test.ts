@@ -711,6 +711,47 @@ const SETTINGS: readonly (readonly [keyof typeof L, Readonly<Record<string, unkn
   ["LambdaLR", { lrLambda: () => 1 }],
 ];
 
+/** The implementation choices of each optimizer, by torch.optim's signatures. */
+const CHOICES = {
+  Adadelta: ["foreach", "capturable", "differentiable"],
+  Adafactor: ["foreach"],
+  Adagrad: ["foreach", "fused", "differentiable"],
+  Adam: ["foreach", "fused", "capturable", "differentiable"],
+  AdamW: ["foreach", "fused", "capturable", "differentiable"],
+  Adamax: ["foreach", "capturable", "differentiable"],
+  ASGD: ["foreach", "capturable", "differentiable"],
+  LBFGS: [],
+  Muon: [],
+  NAdam: ["foreach", "capturable", "differentiable"],
+  RAdam: ["foreach", "capturable", "differentiable"],
+  RMSprop: ["foreach", "capturable", "differentiable"],
+  Rprop: ["foreach", "capturable", "differentiable"],
+  SGD: ["foreach", "fused", "differentiable"],
+} as const;
+
+Deno.test("an optimizer takes the implementation choices that PyTorch's has, and refuses the others by name", () => {
+  for (const [name, known] of Object.entries(CHOICES)) {
+    for (const choice of ["foreach", "fused", "capturable", "differentiable"]) {
+      const make = (value: boolean) => () =>
+        Reflect.construct(Reflect.get(optim, name), [[tensor([[1, 2]], { dtype: "float32" })], {
+          [choice]: value,
+        }]);
+      if (!known.some((each) => each === choice)) {
+        assertThrows(make(false), DynError, `found ${choice}`, name);
+        continue;
+      }
+      make(false)();
+      if (choice === "differentiable") assertThrows(make(true), DynError, "steps are not recorded", name);
+      else make(true)();
+    }
+  }
+  const exported = Object.keys(optim).filter((name) => {
+    const made: unknown = Reflect.get(optim, name);
+    return typeof made === "function" && made.prototype instanceof optim.Optimizer;
+  });
+  assertEquals(exported.toSorted(), Object.keys(CHOICES).toSorted());
+});
+
 Deno.test("no setting of a schedule or an optimizer is taken for another value: NaN, a string or an object is an error", () => {
   const optimizer = new optim.SGD(leaves(), { momentum: 0.9 });
   for (const [name, settings] of SETTINGS) {

@@ -39,8 +39,11 @@ const ADAFACTOR: AdafactorOptions = {
 
 /** Shazeer and Stern 2018, without momentum. */
 export class Adafactor extends PerParameter<AdafactorOptions> {
-  constructor(params: ParamsOrGroups<AdafactorOptions>, ...given: Hyperparameters<AdafactorOptions>) {
-    const options = hyperparameters("Adafactor", ADAFACTOR, given);
+  constructor(
+    params: ParamsOrGroups<AdafactorOptions>,
+    ...given: Hyperparameters<AdafactorOptions, "foreach">
+  ) {
+    const options = hyperparameters("Adafactor", ADAFACTOR, given, { choices: ["foreach"] });
     const { eps: [first, second], beta2Decay } = options;
     if ((first !== null && first < 0) || second < 0) {
       refuseValue("eps of Adafactor to be non-negative", options.eps);

@@ -2,6 +2,8 @@
 import { zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
+  ALL_CHOICES,
+  type ExecutionOptions,
   type Hyperparameters,
   hyperparameters,
   numberFor,
@@ -80,17 +82,25 @@ abstract class AdamFamily extends PerParameter<AdamOptions> {
 
 /** Kingma and Ba 2015; decay is added to the gradient unless it is decoupled. */
 export class Adam extends AdamFamily {
-  constructor(params: ParamsOrGroups<AdamOptions>, ...given: Hyperparameters<AdamOptions>) {
-    super(params, hyperparameters("Adam", ADAM, given));
+  constructor(
+    params: ParamsOrGroups<AdamOptions>,
+    ...given: Hyperparameters<AdamOptions, keyof ExecutionOptions>
+  ) {
+    super(params, hyperparameters("Adam", ADAM, given, { choices: ALL_CHOICES }));
   }
 }
 
 /** Loshchilov and Hutter 2019; decay is decoupled from the gradient, default 0.01. */
 export class AdamW extends AdamFamily {
-  constructor(params: ParamsOrGroups<AdamOptions>, ...given: Hyperparameters<AdamOptions>) {
+  constructor(
+    params: ParamsOrGroups<AdamOptions>,
+    ...given: Hyperparameters<AdamOptions, keyof ExecutionOptions>
+  ) {
     super(
       params,
-      hyperparameters("AdamW", { ...ADAM, weightDecay: 0.01, decoupledWeightDecay: true }, given),
+      hyperparameters("AdamW", { ...ADAM, weightDecay: 0.01, decoupledWeightDecay: true }, given, {
+        choices: ALL_CHOICES,
+      }),
     );
   }
 }

@@ -3,6 +3,8 @@ import { checkShare } from "../base/checked_numbers.ts";
 import { fullLike, zerosLike } from "../tensor/generated_functions.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import {
+  FUSED_CHOICES,
+  type FusedChoice,
   type Hyperparameters,
   hyperparameters,
   numberFor,
@@ -93,8 +95,11 @@ const ADAGRAD: AdagradOptions = {
 
 /** Duchi et al. 2011: gradients divided by the root of their sum of squares. */
 export class Adagrad extends PerParameter<AdagradOptions> {
-  constructor(params: ParamsOrGroups<AdagradOptions>, ...given: Hyperparameters<AdagradOptions>) {
-    super(params, hyperparameters("Adagrad", ADAGRAD, given));
+  constructor(
+    params: ParamsOrGroups<AdagradOptions>,
+    ...given: Hyperparameters<AdagradOptions, FusedChoice>
+  ) {
+    super(params, hyperparameters("Adagrad", ADAGRAD, given, { choices: FUSED_CHOICES }));
   }
 
   protected override begin(param: Tensor, { initialAccumulatorValue }: AdagradOptions): ParamState {

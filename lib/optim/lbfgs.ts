@@ -78,8 +78,8 @@ interface Evaluation {
 export class LBFGS extends Optimizer<LBFGSOptions, ParamState> {
   private memory: Memory | null = null;
 
-  constructor(params: ParamsOrGroups<LBFGSOptions>, ...given: Hyperparameters<LBFGSOptions>) {
-    super(params, hyperparameters("LBFGS", LBFGS_DEFAULTS, given));
+  constructor(params: ParamsOrGroups<LBFGSOptions>, ...given: Hyperparameters<LBFGSOptions, never>) {
+    super(params, hyperparameters("LBFGS", LBFGS_DEFAULTS, given, { choices: [] }));
     const { lineSearchFn, maxIter, maxEval, historySize } = this.defaults, found = this.paramGroups.length;
     if (found !== 1) throw new DynError(`Expected one group of parameters for LBFGS but found ${found}`);
     for (const { params } of this.paramGroups) params.forEach((param) => realOnly("LBFGS", param));

@@ -52,8 +52,8 @@ const MUON: MuonOptions = {
  * ranks.
  */
 export class Muon extends PerParameter<MuonOptions> {
-  constructor(params: ParamsOrGroups<MuonOptions>, ...given: Hyperparameters<MuonOptions>) {
-    const options = hyperparameters("Muon", MUON, given);
+  constructor(params: ParamsOrGroups<MuonOptions>, ...given: Hyperparameters<MuonOptions, never>) {
+    const options = hyperparameters("Muon", MUON, given, { choices: [] });
     checkInteger("nsSteps of Muon", options.nsSteps, 0);
     checkOneOf("adjustLrFn of Muon", options.adjustLrFn ?? "original", Object.keys(ADJUSTMENTS));
     super(params, options);

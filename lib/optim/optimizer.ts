@@ -31,8 +31,15 @@ export type ParamGroup<H> = H & { params: Tensor[] };
 /** The parameters argument of constructors: parameters, or groups with their own hyperparameters. */
 export type ParamsOrGroups<H> = Iterable<Tensor> | Iterable<Partial<H> & { params: Iterable<Tensor> }>;
 
-/** The arguments after the parameters: hyperparameters by position in PyTorch's order, then the rest by name. */
-export type Hyperparameters<H> = readonly (H[keyof H] | Partial<H & ExecutionOptions> | undefined)[];
+/**
+ * The arguments after the parameters: hyperparameters by position in PyTorch's order, then the rest by name, with the
+ * implementation choices E that the optimizer has.
+ */
+export type Hyperparameters<H, E extends keyof ExecutionOptions = UsualChoice> = readonly (
+  | H[keyof H]
+  | Partial<H & Pick<ExecutionOptions, E>>
+  | undefined
+)[];
 
 /** Implementation choices of PyTorch. Accepted without effect: a compiled step is one fused kernel. */
 export interface ExecutionOptions {
@@ -43,12 +50,20 @@ export interface ExecutionOptions {
   readonly differentiable: false;
 }
 
-const EXECUTION = [
-  "foreach",
-  "fused",
-  "capturable",
-  "differentiable",
-] as const satisfies readonly (keyof ExecutionOptions)[];
+/** The implementation choices of most optimizers. */
+type UsualChoice = "foreach" | "capturable" | "differentiable";
+
+const USUAL_CHOICES = ["foreach", "capturable", "differentiable"] as const satisfies readonly UsualChoice[];
+
+/** The implementation choices of SGD and Adagrad, which have no counter that would have to be on the device. */
+export const FUSED_CHOICES = ["foreach", "fused", "differentiable"] as const;
+/** One of them. */
+export type FusedChoice = typeof FUSED_CHOICES[number];
+
+/** The implementation choices of Adam and AdamW: all. */
+export const ALL_CHOICES = ["foreach", "fused", "capturable", "differentiable"] as const satisfies readonly (
+  keyof ExecutionOptions
+)[];
 
 const NOT_NEGATIVE = [
   "lr",
@@ -63,21 +78,22 @@ const NOT_NEGATIVE = [
 ];
 
 /**
- * Merges defaults, in the order of PyTorch's arguments, with the given values. Throws DynError for unknown names and
- * for values out of range.
+ * Merges defaults, in the order of PyTorch's arguments, with the given values. Throws DynError for unknown names, also
+ * for implementation choices that the optimizer does not have, and for values out of range.
  */
-export function hyperparameters<H extends object>(
+export function hyperparameters<H extends object, E extends keyof ExecutionOptions = UsualChoice>(
   optimizer: string,
   defaults: H,
-  given: Hyperparameters<H>,
+  given: Hyperparameters<H, E>,
+  { choices = USUAL_CHOICES }: { readonly choices?: readonly (keyof ExecutionOptions)[] } = {},
 ): H {
   // As in PyTorch, maximize and what follows it are given by name alone: some of its optimizers take foreach in that place
   const names = Object.keys(defaults), at = names.indexOf("maximize"), end = at < 0 ? names.length : at;
   const flags = names.filter((name) => typeof Reflect.get(defaults, name) === "boolean");
   const written = trailing<Record<string, unknown>>(optimizer, {
     positional: names.slice(0, end),
-    named: [...names.slice(end), ...EXECUTION],
-    flags: Object.fromEntries([...flags, ...EXECUTION].map((name) => [name, true])),
+    named: [...names.slice(end), ...choices],
+    flags: Object.fromEntries([...flags, ...choices].map((name) => [name, true])),
   }, given);
   if (written["differentiable"] === true) {
     throw new DynError(

@@ -2,7 +2,14 @@
 import { DynError } from "../base/errors.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import { zerosLike } from "../tensor/generated_functions.ts";
-import { type Hyperparameters, hyperparameters, type ParamsOrGroups, type ParamState } from "./optimizer.ts";
+import {
+  FUSED_CHOICES,
+  type FusedChoice,
+  type Hyperparameters,
+  hyperparameters,
+  type ParamsOrGroups,
+  type ParamState,
+} from "./optimizer.ts";
 import { descent, PerParameter, type UpdateContext } from "./per_parameter.ts";
 
 export interface SGDOptions {
@@ -26,8 +33,8 @@ const DEFAULTS: SGDOptions = {
 
 /** p ← p − lr·v, v ← momentum·v + (1 − dampening)·(g + weightDecay·p). */
 export class SGD extends PerParameter<SGDOptions> {
-  constructor(params: ParamsOrGroups<SGDOptions>, ...given: Hyperparameters<SGDOptions>) {
-    const options = hyperparameters("SGD", DEFAULTS, given);
+  constructor(params: ParamsOrGroups<SGDOptions>, ...given: Hyperparameters<SGDOptions, FusedChoice>) {
+    const options = hyperparameters("SGD", DEFAULTS, given, { choices: FUSED_CHOICES });
     if (options.nesterov && (options.momentum <= 0 || options.dampening !== 0)) {
       throw new DynError(
         `Expected nesterov with momentum and without dampening but found momentum ${options.momentum} and ` +
