@@ -86,6 +86,7 @@ import "./lib/ops/reductions/searching.ts";
 import "./lib/ops/reductions/segments.ts";
 import "./lib/ops/reductions/selection.ts";
 import "./lib/ops/special/bessel_series.ts";
+import "./lib/ops/special/near_zero.ts";
 import "./lib/ops/special/series.ts";
 import "./lib/ops/special/bessel.ts";
 import "./lib/ops/special/zeta.ts";

@@ -128,6 +128,11 @@ Deno.test("gradients of gradients are compared with differences", () => {
     DynError,
     "Expected the derivative",
   );
+  assertThrows(
+    () => Reflect.apply(autograd.gradgradcheck, null, [(x: Tensor) => x.sin(), leaf(), { atol: 1e-3 }]),
+    DynError,
+    "Expected tensors for gradOutputs of gradgradcheck but found",
+  );
 });
 
 Deno.test("a second derivative of ctcLoss is refused, in each order of the modes, plain and compiled", () => {
@@ -215,4 +220,25 @@ Deno.test("hooks are called after gradients were accumulated into leaves, in com
     DynError,
     "a leaf that requires grad",
   );
+});
+
+const gradientOf = (leaf: Tensor) => leaf.grad?.tolist();
+
+Deno.test("a tensor from a hook after accumulation is an error, compiled too, unless it is the leaf or its gradient", () => {
+  for (const compiled of [false, true]) {
+    const w = randn([2]).requiresGrad_(), train = () => w.mul(2).sum().backward();
+    const step = compiled ? compile(train, { backend: "eager" }) : train;
+    const doubled = w.registerPostAccumulateGradHook(({ grad }) => grad?.mul(2));
+    assertThrows(
+      () => step(),
+      DynError,
+      "Expected nothing from a hook after a gradient was added but found a tensor",
+    );
+    doubled.remove();
+    w.grad = null;
+    w.registerPostAccumulateGradHook((leaf) => leaf);
+    w.registerPostAccumulateGradHook(({ grad }) => grad?.mul_(3));
+    step();
+    assertEquals(gradientOf(w), [6, 6]);
+  }
 });

@@ -1,6 +1,6 @@
 /** Hooks of modules: their arguments and replacements, in PyTorch's order, with its numbers, plainly and compiled. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { compile, DynError, isTensor, nn, noGrad, ones, type Tensor, tensor } from "../mod.ts";
+import { autograd, compile, DynError, isTensor, nn, noGrad, ones, type Tensor, tensor } from "../mod.ts";
 import { ALL_MODULES } from "../lib/nn/module.ts";
 import type { CallGradients } from "../lib/types.ts";
 import "./support/turns/programs.ts";
@@ -275,4 +275,17 @@ Deno.test("hooks may say of which types the module, its arguments and its result
   assertEquals(seen, Array(10).fill(3));
   const modules: readonly nn.Module[] = [linear, new nn.ReLU()];
   assertEquals(modules.length, 2);
+});
+
+Deno.test("backward hooks are called for a module's results, not for gradients of gradients that flow past them", () => {
+  const model = new nn.MSELoss(), seen: unknown[] = [];
+  model.registerFullBackwardHook((_, gradInput, gradOutput) =>
+    void seen.push([listed(gradInput), listed(gradOutput)])
+  );
+  const x = floats([3]).requiresGrad_(), loss = model.call(x, floats([1]));
+  const [gradient] = autograd.grad([loss], [x], null, { createGraph: true });
+  assertEquals(seen.splice(0), [[[[4], null], [1]]]);
+  assert(gradient !== null && gradient !== undefined);
+  assertEquals(autograd.grad([gradient], [x], null, { retainGraph: true })[0]?.tolist(), [2]);
+  assertEquals(seen, []);
 });

@@ -16,7 +16,7 @@ import { aliasOf, asWhole, ops } from "../tensor/eager.ts";
 import { checkGradient } from "../tensor/gradient_checks.ts";
 import { setGradEnabled } from "../tensor/modes.ts";
 import { lastSerial, type Storage, watchAllocations } from "../tensor/storage.ts";
-import { autogradStateOf, modes, Tensor } from "../tensor/tensor.ts";
+import { autogradStateOf, isTensor, modes, Tensor } from "../tensor/tensor.ts";
 import { withoutSubclasses } from "../tensor/tensor_subclass.ts";
 import { checkGradients } from "./anomaly.ts";
 import { runPass } from "./deferred/compiled_passes.ts";
@@ -50,7 +50,7 @@ function backwardInto(roots: readonly Root[], inputs: readonly Tensor[], options
     if (!grad) return;
     addGradient(input, grad, { ...options, own: (each) => ops.clone(each) });
     if (node instanceof AccumulateGrad) {
-      for (const hook of node.after.values()) asProgram(() => hook(input));
+      callAfterHooks(node, input);
     }
   });
 }
@@ -322,7 +322,7 @@ class Pass {
       // The leaf may have been told since that it requires none
       if (grad && this.options.captures === null && node.variable.requiresGrad) {
         this.#accumulate(node.variable, grad);
-        for (const hook of node.after.values()) asProgram(() => hook(node.variable));
+        callAfterHooks(node, node.variable);
       }
     } else if (this.#runs(node) && grads.some((g) => g)) {
       this.#apply(node, grads, results);
@@ -458,6 +458,21 @@ class Pass {
 /** Replaces holes of a sparse list by null. */
 function fill(grads: readonly (Tensor | null)[]): readonly (Tensor | null)[] {
   return Array.from(grads, (grad) => grad ?? null);
+}
+
+/**
+ * Calls the hooks of a leaf to which a gradient was added. Throws DynError for a tensor that one returns, which would be
+ * lost; methods that write in place return the leaf or its gradient.
+ */
+function callAfterHooks(node: AccumulateGrad, leaf: Tensor): void {
+  for (const hook of node.after.values()) {
+    const given = asProgram<unknown>(() => hook(leaf));
+    if (!isTensor(given) || given === leaf || given === leaf.grad) continue;
+    throw new DynError(
+      "Expected nothing from a hook after a gradient was added but found a tensor, which replaces none; " +
+        "assign it to .grad of the hook's argument",
+    );
+  }
 }
 
 /** Returns the gradient to use after a hook. Throws DynError if the hook returned an incompatible one. */

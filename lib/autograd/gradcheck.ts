@@ -68,9 +68,7 @@ export function gradgradcheck(
   const list = checkedTensors(inputs, "gradcheck"), outputs = floatsOf(fn(...list));
   const given = gradOutputs === null
     ? outputs.map((each) => ops.randnLike(each.detach()).requiresGrad_())
-    : isTensor(gradOutputs)
-    ? [gradOutputs]
-    : [...gradOutputs];
+    : checkedTensors(gradOutputs, "gradOutputs of gradgradcheck");
   const first = (...both: Tensor[]): readonly Tensor[] => {
     const own = both.slice(0, list.length), by = own.filter((each) => each.requiresGrad);
     return enableGrad(() => {

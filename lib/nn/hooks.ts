@@ -276,7 +276,8 @@ class Gradients<M extends object> {
   readonly #before: readonly BackwardPreHook<M>[];
   readonly #hooks: readonly BackwardHook<M>[];
   #inputs: readonly unknown[] = [];
-  #outputs: CallGradients = [];
+  /** Null while the module's results have got none that its inputs are to answer. */
+  #outputs: CallGradients | null = null;
   #hasInputs = false;
 
   constructor(readonly module: M, sets: readonly RegisteredHooks<M>[]) {
@@ -321,8 +322,12 @@ class Gradients<M extends object> {
   }
 
   #shown(gradInput: CallGradients): CallGradients {
+    const outputs = this.#outputs;
+    // Gradients of gradients reach inputs through what the module saved, past its results
+    if (outputs === null) return gradInput;
     let grads = gradInput;
-    for (const hook of this.#hooks) grads = replacing(grads, hook(this.module, grads, this.#outputs));
+    for (const hook of this.#hooks) grads = replacing(grads, hook(this.module, grads, outputs));
+    this.#outputs = null;
     return grads;
   }
 }

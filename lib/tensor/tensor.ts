@@ -335,7 +335,8 @@ export class Tensor {
 
   /**
    * Calls `hook` with this leaf whenever a backward pass has added to its `.grad`, as
-   * `torch.Tensor.register_post_accumulate_grad_hook`.
+   * `torch.Tensor.register_post_accumulate_grad_hook`. It replaces the gradient by assigning to `.grad`: the pass throws
+   * DynError if it returns another tensor.
    */
   registerPostAccumulateGradHook(hook: (tensor: Tensor) => void): HookHandle {
     if (this.gradFn !== null || !this.requiresGrad) {

@@ -12,3 +12,4 @@ import "../narrow_tensors_test.ts";
 import "../complex_test.ts";
 import "../absent_arguments_test.ts";
 import "../default_device_test.ts";
+import "../second_derivatives_test.ts";

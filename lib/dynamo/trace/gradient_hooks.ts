@@ -9,7 +9,7 @@ import { isCallable, type TensorValue, UNDEFINED, type Value } from "../variable
 import { functionLabel } from "../variables/labels.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { callOp } from "./tensor_ops.ts";
-import { fitsGradient } from "./tensor_properties.ts";
+import { fitsGradient, readTensorProperty } from "./tensor_properties.ts";
 import { modesOf } from "./region_modes.ts";
 import { mayShareMemory } from "./shown_nodes.ts";
 
@@ -45,7 +45,17 @@ export function callAfterHooks(
 ): void {
   const [hook, ...others] = after;
   if (!hook) return then();
-  callHook(m, { hook, tensor }, () => callAfterHooks(m, { hooks: { before, after: others }, tensor }, then));
+  callHook(m, { hook, tensor }, (result) => {
+    if (result.kind === "tensor" && result !== tensor && !isGradientOf(m, tensor, result)) {
+      return breakGraph("backward", "a hook after accumulation returns a tensor");
+    }
+    callAfterHooks(m, { hooks: { before, after: others }, tensor }, then);
+  });
+}
+
+/** Returns whether a tensor is the `.grad` of a leaf, as writing to it in place returns it. */
+function isGradientOf(m: Interpreter, leaf: TensorValue, result: TensorValue): boolean {
+  return readTensorProperty(m, leaf, "grad") === result;
 }
 
 /** Calls a hook, with recording off. */

@@ -20,6 +20,7 @@ import {
   unarySamples,
   type UnarySpec,
 } from "../pointwise.ts";
+import { nearZero, SINE_QUOTIENT } from "../special/near_zero.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
@@ -333,8 +334,11 @@ const sinc = float(
   },
   ofSelf((o, { grad, self }) => {
     const angle = o.mul(self, Math.PI);
-    const slope = o.div(o.sub(o.mul(angle, o.cos(angle)), o.sin(angle)), o.mul(angle, self));
-    return o.mul(grad, o.where(o.eq(self, 0), 0, slope));
+    const slope = nearZero(o, angle, {
+      ...SINE_QUOTIENT,
+      quotient: (x) => o.div(o.sub(o.cos(x), o.div(o.sin(x), x)), o.mul(x, x)),
+    });
+    return o.mul(o.mul(grad, Math.PI), o.mul(angle, slope));
   }),
   { exposure: special() },
 );

@@ -4,6 +4,7 @@
  */
 import type { Body } from "../../loops/body.ts";
 import * as series from "./bessel_series.ts";
+import { nearZero, SINE_QUOTIENT } from "./near_zero.ts";
 import { chebyshev, ofOrderOne, ofSelf, special } from "./series.ts";
 import { k } from "../pointwise.ts";
 
@@ -67,7 +68,7 @@ const besselJ1 = special({
   name: "besselJ1",
   doc: "The Bessel function of the first kind of order 1, as `torch.special.bessel_j1`.",
   body: (o, x) => firstKind(o, x, 1),
-  derivative: ofOrderOne((o, x) => o.besselJ0(x)),
+  derivative: ofOrderOne("waving", (o, x) => o.besselJ0(x)),
 });
 
 const besselY0 = special({
@@ -104,7 +105,13 @@ const sphericalBesselJ0 = special({
   derivative: {
     reads: ["self", "out"],
     of: (o, { grad, self, out }) =>
-      o.mul(grad, o.where(o.eq(self, 0), 0, o.div(o.sub(o.cos(self), out), self))),
+      o.mul(
+        o.mul(grad, self),
+        nearZero(o, self, {
+          ...SINE_QUOTIENT,
+          quotient: (x) => o.div(o.sub(o.cos(x), out), o.mul(x, x)),
+        }),
+      ),
   },
 });
 

@@ -5,6 +5,7 @@
 import type { Body } from "../../loops/body.ts";
 import { k, unary } from "../pointwise.ts";
 import { K0_HIGH, K0_LOW, K1_HIGH, K1_LOW } from "./bessel_series.ts";
+import { nearZero, ORDER_ONE } from "./near_zero.ts";
 import { I0_HIGH, I0_LOW, I1_HIGH, I1_LOW } from "./modified_series.ts";
 import { chebyshev, ofOrderOne, ofSelf, special } from "./series.ts";
 
@@ -43,7 +44,7 @@ const i1 = special({
   name: "i1",
   doc: "The modified Bessel function of order 1, as `torch.special.i1`.",
   body: (o, x) => growing(o, x, 1),
-  derivative: ofOrderOne((o, x) => o.i0(x)),
+  derivative: ofOrderOne("growing", (o, x) => o.i0(x)),
 });
 
 const i1e = special({
@@ -54,8 +55,12 @@ const i1e = special({
     reads: ["self"],
     // Not computed from the result, whose rounding error a difference of close numbers would magnify
     of: (o, { grad, self }) => {
-      const slope = o.sub(o.i0e(self), o.mul(o.i1e(self), o.add(o.sign(self), o.reciprocal(self))));
-      return o.mul(grad, o.where(o.eq(self, 0), 0.5, slope));
+      const slope = nearZero(o, self, {
+        ...ORDER_ONE.growing,
+        factor: (x) => o.exp(o.neg(o.abs(x))),
+        quotient: (x) => o.sub(o.i0e(x), o.div(o.i1e(x), x)),
+      });
+      return o.mul(grad, o.sub(slope, o.mul(o.sign(self), o.i1e(self))));
     },
   },
 });
@@ -71,9 +76,7 @@ const modifiedBesselI1 = special({
   name: "modifiedBesselI1",
   doc: "As i1, as `torch.special.modified_bessel_i1`.",
   body: (o, x) => growing(o, x, 1),
-  derivative: ofSelf((o, { grad, self }) =>
-    o.mul(grad, o.where(o.eq(self, 0), 0.5, o.sub(o.i0(self), o.div(o.i1(self), self))))
-  ),
+  derivative: ofOrderOne("growing", (o, x) => o.i0(x)),
 });
 
 /** eˣ·K₀(x) or eˣ·K₁(x), or those without eˣ: ∞ at 0, NaN below. */

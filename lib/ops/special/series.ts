@@ -5,19 +5,24 @@ import type { Body } from "../../loops/body.ts";
 import type { OpDefinition, TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { k, unary, type UnaryContext, type UnaryParams, type UnarySpec } from "../pointwise.ts";
+import { nearZero, ORDER_ONE } from "./near_zero.ts";
 
 type Derivative = <T extends TensorLike>(o: OpApi<T>, context: UnaryContext<T>) => T;
 
 /** A derivative that reads only the argument. */
 export const ofSelf = (of: Derivative): UnarySpec["derivative"] => ({ reads: ["self"], of });
 
-/** The derivative of a Bessel function of order 1 by that of order 0: f₀(x) − f₁(x)/x, which is 1/2 at 0. */
+/** The derivative of a Bessel function of order 1 by that of order 0: f₀(x) − f₁(x)/x, or its series near 0. */
 export const ofOrderOne = (
+  kind: keyof typeof ORDER_ONE,
   orderZero: <T extends TensorLike>(o: OpApi<T>, x: T) => T,
 ): UnarySpec["derivative"] => ({
   reads: ["self", "out"],
   of: (o, { grad, self, out }) =>
-    o.mul(grad, o.where(o.eq(self, 0), 0.5, o.sub(orderZero(o, self), o.div(out, self)))),
+    o.mul(
+      grad,
+      nearZero(o, self, { ...ORDER_ONE[kind], quotient: (x) => o.sub(orderZero(o, x), o.div(out, x)) }),
+    ),
 });
 
 /** The namespace of special functions that are not methods. */
