@@ -42,7 +42,7 @@ const FUNCTIONS = ALL_OPS.filter(({ params, gradient, implementation }) =>
 const numbersOf = (x: Tensor): number[] => [...x.toTypedArray()].map(Number);
 const shifted = (by: number) => POINTS.map((x) => x + by);
 
-/** Whether an op maps a vector to one of its size: others are no functions of each element. */
+/** Returns whether an op maps a vector to one of its size: others are no functions of each element. */
 function keepsVectors(definition: OpDefinition): boolean {
   try {
     const [y] = resultsOf(callOp(definition, [tensor([...POINTS], { dtype: "float64" })]));
@@ -70,7 +70,7 @@ function derivative(definition: OpDefinition, at: readonly number[], order: 1 | 
   return numbersOf(y.detach());
 }
 
-/** Whether a function has no second derivative at a point, or none that differences of this step show. */
+/** Returns whether a function has no second derivative at a point, or none that differences of this step show. */
 const isKink = (below: number, at: number, above: number): boolean =>
   ![below, at, above].every(Number.isFinite) ||
   Math.abs((above - at) - (at - below)) > 1e-2 * (STEP + Math.abs(above - below));
