@@ -3,6 +3,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { config } from "../lib/base/config.ts";
 import { counters } from "../lib/base/logs.ts";
 import { disable, explain, statusOf } from "../lib/dynamo/mod.ts";
+import { Linear, Sequential } from "../lib/nn/mod.ts";
 import { ops } from "../lib/tensor/eager.ts";
 import { noGrad } from "../lib/tensor/modes.ts";
 import type { Tensor } from "../lib/tensor/tensor.ts";
@@ -310,6 +311,24 @@ Deno.test("a loop that breaks inside continues with its list or collection, and 
     return [breakReasons.map(({ id }) => id), graphCount];
   });
   assertEquals(told, [[["GB0001"], 3], [["GB0001"], 3], [["GB0043", "GB0001"], 2]]);
+});
+
+Deno.test("a copy of a module ends the graph once, and serves later calls by the same versions", () => {
+  const model = new Sequential(new Linear(2, 3), new Linear(3, 1));
+  const fn = (x: Tensor) => {
+    const copy = model.clone(), loss = copy.forward(x.mul(2)).sum();
+    loss.backward();
+    return [loss, ...[...copy.parameters()].map(({ grad }) => grad), x.add(1)];
+  };
+  const { breakReasons, graphCount } = explain(fn)(vector(1, 2).reshape(1, 2));
+  assertEquals([breakReasons.map(({ id }) => id), graphCount], [["GB0004"], 1]);
+  const c = capture(fn);
+  for (let k = 0; k < 4; k++) {
+    const x = vector(k, 2).reshape(1, 2);
+    assertEquals(c.run(x).map(list), fn(x).map(list));
+  }
+  assertEquals([c.graphs.length, c.entries()], [2, 1]);
+  assertEquals([...model.parameters()].map(({ grad }) => grad), [null, null, null, null]);
 });
 
 Deno.test("what a loop does with the result of a step that broke the graph runs plainly, with its getters", () => {
