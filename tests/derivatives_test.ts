@@ -242,3 +242,23 @@ Deno.test("a tensor from a hook after accumulation is an error, compiled too, un
     assertEquals(gradientOf(w), [6, 6]);
   }
 });
+
+Deno.test("hooks of saved tensors see what their region saves, in gradients of gradients of compiled calls too", () => {
+  for (const backend of [null, "eager", "aot_eager"]) {
+    const cube = (x: Tensor) => x.pow(3).sum(), f = backend === null ? cube : compile(cube, { backend });
+    const doubled = <R>(body: () => R): R =>
+      autograd.graph.savedTensorsHooks((saved: Tensor) => saved.mul(2), (saved) => saved, body);
+    const twice = (loss: Tensor, a: Tensor) => {
+      const [slope] = autograd.grad([loss], [a], null, { createGraph: true });
+      (slope ?? fail("a gradient")).sum().backward();
+      return a.grad?.tolist();
+    };
+    const [a, b, c] = [1, 1, 1].map((each) => vector([each]).requiresGrad_());
+    assert(a && b && c);
+    // 6a; the gradient saves a and the gradient of the sum
+    const outside = f(a);
+    assertEquals(doubled(() => twice(outside, a)), [24], `${backend}: gradients in a region`);
+    assertEquals(twice(doubled(() => f(b)), b), [12], `${backend}: the call in a region`);
+    assertEquals(twice(f(c), c), [6], `${backend}: neither`);
+  }
+});

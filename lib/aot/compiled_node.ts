@@ -18,6 +18,7 @@ import {
 } from "../autograd/node.ts";
 import { forwardGradients } from "../autograd/forwarding.ts";
 import { releasedError, SavedTensor } from "../autograd/saved.ts";
+import { withoutHooks } from "../autograd/saved_hooks.ts";
 import { isDense } from "../graph/meta.ts";
 import { tensor } from "../tensor/creation.ts";
 import { ops } from "../tensor/eager.ts";
@@ -258,7 +259,8 @@ export class CompiledNode extends Node {
       if (!primal.requiresGrad) primal.requiresGrad = true;
       return enableGrad(() => ops.viewAs(primal, primal));
     });
-    const results = this.#runAgain(aliases.slice(0, count));
+    // What the call saved passed the hooks of its own region, not of the one where its gradients are computed
+    const results = withoutHooks(() => this.#runAgain(aliases.slice(0, count)));
     const roots = results.flatMap((root, k) => {
       const tangent = grads[k];
       return tangent ? [{ root, tangent }] : [];

@@ -103,7 +103,8 @@ export class PackedTensor {
   }
 }
 
-function withoutHooks<R>(body: () => R): R {
+/** Runs `body` with no hooks for the tensors saved in it. */
+export function withoutHooks<R>(body: () => R): R {
   const former = inForce.hooks;
   inForce.hooks = null;
   return scoped(body, () => inForce.hooks = former);
