@@ -22,6 +22,7 @@ import "../selections_fuzz_test.ts";
 import "../written_views_test.ts";
 import "../aliasing_test.ts";
 import "../bit_views_test.ts";
+import "../short_rows_test.ts";
 import "../inplace_training_test.ts";
 import "../pruning_test.ts";
 import "../quantization_test.ts";

@@ -17,10 +17,10 @@ const MOST_COPIES = 16;
 const SELECTING: ReadonlySet<ScalarOpName> = new Set(["shl", "shr", "truncDiv"]);
 
 /**
- * Returns the pragma that keeps a short loop whose elements depend on conditions. GCC 12 would replace it by copies of
- * its body and vectorise the loop around it, where it moves loads below the conditions that need them; groups of such
- * loads then all have the first one's mask, and lose their order (GCC's bug 114375). A loop that is kept has one load
- * of a buffer where a group would have several.
+ * Returns the pragma that keeps a short loop whose elements depend on conditions. GCC 11 and 12 would put copies of its
+ * body in its place and vectorise the loop around it, in which loads move below the conditions that need them: groups
+ * of such loads then all have the first one's mask, and lose their order (GCC's bug 114375). In a loop that is kept
+ * there is one load where a group would have several.
  */
 export function keepingLoop({ axis: { size }, body }: Loop): string | undefined {
   const isShort = typeof size === "number" && size <= MOST_COPIES;
