@@ -442,3 +442,19 @@ Deno.test("a number in the place of a tensor is an input from its first call on"
   }
   assertEquals(c.entries(), 4);
 });
+
+Deno.test("the number of bins and the least number of counts may change without versions", () => {
+  const x = tensor([0.1, 0.4, 0.45, 0.9]), indices = tensor([1, 3, 3], { dtype: "int64" });
+  const programs: Record<string, (n: number) => Tensor> = {
+    histc: (n) => x.mul(2).histc(n, 0, 2).add(1),
+    "histc of a size": (n) => x.mul(2).histc(zeros([n + 1]).shape[0], 0, 2).add(1),
+    bincount: (n) => indices.bincount(null, n),
+  };
+  for (const [name, program] of Object.entries(programs)) {
+    const run = compile(program);
+    for (const n of [4, 7, 1, 12, 9]) assertEquals(run(n).tolist(), program(n).tolist(), `${name} ${n}`);
+    assert((compiler.status(run).entries) <= 3, `${name}: ${compiler.status(run)}`);
+    for (const each of [run, program]) assertThrows(() => each(-2), Error, "", name);
+  }
+  assertThrows(() => compile((n: number) => x.histc(n))(0), Error, "the number of bins to be at least 1");
+});

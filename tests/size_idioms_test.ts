@@ -91,15 +91,20 @@ function toldOf(run: Run, input: SizeIdiom["input"]): string {
 }
 
 Deno.test("where each size has a version, the warning names the size, the line that needs it, and what to do", () => {
-  const KERNEL = ones([4, 4, 3]);
+  const KERNEL = ones([4, 4, 3]), POINT = ones([4, 4, 1]);
   const parts: Readonly<Record<string, readonly [Run, RegExp]>> = {
     "a size": [
-      (x) => x.sin().histc(x.shape[2], -1, 1),
-      /\n\S+ {3}L\["x"\]\.shape\[2\]: 12, 11, 10, 9, …, now 13 \(differs from 8 versions\)\n.*histc\(x\.shape\[2\]/,
+      (x) => nn.functional.conv1d(x.sin(), POINT, null, x.shape[2]),
+      /\n\S+ {3}L\["x"\]\.shape\[2\]: 12, 11, 10, 9, …, now 13 \(differs from 8 versions\)\n.*POINT, null, x\.shape\[2\]/,
     ],
     "a size of which strides are made": [
       (x) =>
-        nn.functional.conv1d(x, KERNEL, null, 1, 0, Math.floor((x.shape[2] ?? 0) / 2) - 1).histc(x.shape[2]),
+        nn.functional.conv1d(
+          nn.functional.conv1d(x, KERNEL, null, 1, 0, Math.floor((x.shape[2] ?? 0) / 2) - 1),
+          POINT,
+          null,
+          x.shape[2],
+        ),
       /\n\S+ {3}L\["x"\]\.shape\[2\]: .*, now 13 \(differs from 8 versions\)\n.*x\.shape\[2\]/,
     ],
     "a share": [

@@ -385,7 +385,7 @@ export interface BincountOptions<T> {
   /** As PyTorch's `weights`; optional. */
   readonly weights?: T | null | undefined;
   /** As PyTorch's `minlength`; default 0. */
-  readonly minlength?: number | undefined;
+  readonly minlength?: Dim | undefined;
 }
 
 /** Arguments of constantPadNd by name. */
@@ -1229,7 +1229,7 @@ export interface CovOptions<T> {
 /** Arguments of histc by name. */
 export interface HistcOptions {
   /** As PyTorch's `bins`; default 100. */
-  readonly bins?: number | undefined;
+  readonly bins?: Dim | undefined;
   /** As PyTorch's `min`; default 0. */
   readonly min?: number | undefined;
   /** As PyTorch's `max`; default 0. */

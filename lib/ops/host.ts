@@ -30,7 +30,7 @@ export function hostTensor(
 }
 
 /** Maximum number of elements of a result whose size follows from elements: a GiB of int64. */
-const MOST_ELEMENTS = 2 ** 27;
+export const MOST_ELEMENTS = 2 ** 27;
 
 /** Throws DynError if a result would have more elements than can be held. */
 export function checkCount(name: string, count: number): void {
@@ -299,7 +299,7 @@ function weightedType(weights: DType | null): DType {
 const bincount = hostOp({
   name: "bincount",
   doc: "The number of occurrences of each integer from 0 on, or the sum of its weights, as `torch.bincount`.",
-  params: { self: required("tensor"), weights: nullable("tensor"), minlength: optional("int", 0) },
+  params: { self: required("tensor"), weights: nullable("tensor"), minlength: optional("size", 0) },
   dataDependent: () => true,
   infer: unknown("bincount"),
   inferUnbacked: ({ self, weights }, count) => [
@@ -311,13 +311,14 @@ const bincount = hostOp({
         `Expected a vector of integers but found ${self.dtype} of shape ${shapeText(self.shape)}`,
       );
     }
-    checkAtLeast("minlength of bincount", minlength, 0);
+    const least = knownSize(minlength);
+    checkAtLeast("minlength of bincount", least, 0);
     if (weights && !sameShape(weights.shape, self.shape)) {
       throw new DynError(
         `Expected weights of shape ${shapeText(self.shape)} but found ${shapeText(weights.shape)}`,
       );
     }
-    let count = minlength;
+    let count = least;
     for (const element of self.data) {
       const value = Number(element);
       checkAtLeast("elements of bincount", value, 0);

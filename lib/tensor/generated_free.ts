@@ -1200,7 +1200,7 @@ export const uniqueConsecutive: {
 export const bincount: (
   self: Tensor,
   weights?: Tensor | null | BincountOptions<Tensor>,
-  minlength?: number | BincountOptions<Tensor>,
+  minlength?: Dim | BincountOptions<Tensor>,
   options?: BincountOptions<Tensor>,
 ) => Tensor = ops.bincount;
 /** Padded with one value, as `torch.constant_pad_nd`. */
@@ -2029,7 +2029,7 @@ export const mode: (
 /** The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`. */
 export const histc: (
   self: Tensor,
-  bins?: number | HistcOptions,
+  bins?: Dim | HistcOptions,
   min?: number | HistcOptions,
   max?: number | HistcOptions,
   options?: HistcOptions,

@@ -1258,7 +1258,7 @@ export interface TensorMethods<T> {
   /** The number of occurrences of each integer from 0 on, or the sum of its weights, as `torch.bincount`. */
   bincount(
     weights?: T | null | BincountOptions<T>,
-    minlength?: number | BincountOptions<T>,
+    minlength?: Dim | BincountOptions<T>,
     options?: BincountOptions<T>,
   ): T;
   /**
@@ -1642,7 +1642,7 @@ export interface TensorMethods<T> {
   ): Results<T, ["values", "indices"]>;
   /** The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`. */
   histc(
-    bins?: number | HistcOptions,
+    bins?: Dim | HistcOptions,
     min?: number | HistcOptions,
     max?: number | HistcOptions,
     options?: HistcOptions,

@@ -4,11 +4,11 @@
  */
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
-import { isEqual } from "../../sym/decide.ts";
+import { isAtMost, isEqual, isLess } from "../../sym/decide.ts";
 import { contiguousMeta } from "../../graph/meta.ts";
 import { composeOp, hostOp } from "../definition.ts";
 import { nullable, optional, required } from "../params.ts";
-import { checkCount, hostTensor } from "../host.ts";
+import { checkCount, hostTensor, MOST_ELEMENTS } from "../host.ts";
 import { checkIndex } from "../indexing/indexing.ts";
 import { t } from "../pointwise.ts";
 import { knownSize, normalizeDim, reducedDims, reducedShape, shapeText } from "../shapes.ts";
@@ -83,18 +83,19 @@ const histc = hostOp({
   doc: "The number of elements in each of `bins` equal parts of [min, max], as `torch.histc`.",
   params: {
     self: required("tensor"),
-    bins: optional("int", 100),
+    bins: optional("size", 100),
     min: optional("float", 0),
     max: optional("float", 0),
   },
   infer({ self, bins, min, max }) {
-    checkAtLeast("the number of bins", bins, 1);
-    checkCount("histc", bins);
+    if (isLess(bins, 1)) checkAtLeast("the number of bins", knownSize(bins), 1);
+    if (!isAtMost(bins, MOST_ELEMENTS)) checkCount("histc", knownSize(bins));
     if (max < min) throw new DynError(`Expected min at most max but found ${min} and ${max}`);
     if (self.dtype === "bool") throw new DynError("Expected numbers for histc but found bool");
     return contiguousMeta([bins], self.dtype, self.device);
   },
-  compute({ self, bins, min, max }) {
+  compute({ self, bins: size, min, max }) {
+    const bins = knownSize(size);
     const values = Array.from(self.data, Number);
     let [low, high] = [min, max];
     if (low === high && values.length > 0) [low, high] = [Math.min(...values), Math.max(...values)];
