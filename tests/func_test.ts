@@ -10,11 +10,13 @@ import {
   manualSeed,
   nn,
   noGrad,
+  ones,
   randn,
   stack,
   type Tensor,
   tensor,
   vmap,
+  zeros,
 } from "../mod.ts";
 import "./support/turns/gradients.ts";
 
@@ -364,4 +366,33 @@ Deno.test("gradients with respect to captured values pass through every transfor
     }
   }
   assert(!only(func.grad((y: Tensor) => y.mul(y).sum())(one(3))).requiresGrad);
+});
+
+Deno.test("cotangents and tangents belong to results and arguments by their keys, and have their form", () => {
+  const x = tensor([1.5, 2.5]), one = ones([2]), zero = zeros([2]);
+  const both = (x: Tensor) => ({ a: x.mul(2), b: x.mul(3) });
+  const weighed = ({ a, b }: { readonly a: Tensor; readonly b: Tensor }) => a.mul(2).add(b.mul(3));
+  for (const backend of [null, "eager"]) {
+    const as = <A extends readonly unknown[], R>(f: (...args: A) => R) =>
+      backend ? compile(f, { backend }) : f;
+    const pulled = as((x: Tensor) => func.vjp(both, x)[1]({ b: zero, a: one }));
+    assertEquals(pulled(x).map((each) => each.tolist()), [[2, 2]]);
+    const pushed = as((x: Tensor) => func.jvp(weighed, [{ a: x, b: x }], [{ b: zero, a: one }])[1]);
+    assertEquals(pushed(x).tolist(), [2, 2]);
+    const linear = as((x: Tensor) => func.linearize(weighed, { a: x, b: x })[1]({ b: zero, a: one }));
+    assertEquals(linear(x).tolist(), [2, 2]);
+  }
+  const pull: (cotangents: unknown) => unknown = func.vjp((x: Tensor): unknown => both(x), x)[1];
+  assertThrows(
+    () => pull({ a: one, c: zero }),
+    DynError,
+    'Expected cotangents for vjp of the form { "a": *, "b": * } but found { "a": *, "c": * }',
+  );
+  assertThrows(() => pull([one, zero]), DynError, "but found [*, *]");
+  assertThrows(() => pull({ a: one }), DynError, "Expected 2 cotangents for vjp but found 1");
+  assertThrows(
+    () => func.jvp((x: Tensor) => x.sin(), [x], [[one]]),
+    DynError,
+    "Expected tangents for jvp of the form [*] but found [[*]]",
+  );
 });

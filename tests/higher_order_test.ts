@@ -324,3 +324,38 @@ Deno.test("random numbers in functions are drawn in order", () => {
     });
   }
 });
+
+Deno.test("results of branches and of steps belong together by their keys, not by the order in which these are written", () => {
+  const x = tensor([1.5, 2.5]), rows = ones([3, 2]);
+  const branch = (x: Tensor) =>
+    cond(
+      x.sum().lt(0),
+      (x: Tensor) => ({ a: x, b: x.mul(2) }),
+      (x: Tensor) => ({ b: x.mul(4), a: x.mul(3) }),
+      [x],
+    );
+  type Carry = { readonly a: Tensor; readonly b: Tensor };
+  const steps = (x: Tensor) =>
+    scan<Carry, Tensor, Carry>(
+      ({ a, b }, row) => [{ b: b.add(row), a }, { b: row, a: b }],
+      { a: x, b: x.mul(0) },
+      rows,
+    );
+  for (const each of [branch, compile(branch, { backend: "eager" })]) {
+    const [up, down] = [each(x), each(x.neg())];
+    assertEquals([up.a, up.b, down.a, down.b].map((t) => t.tolist()), [[4.5, 7.5], [6, 10], [-1.5, -2.5], [
+      -3,
+      -5,
+    ]]);
+  }
+  for (const each of [steps, compile(steps, { backend: "eager" })]) {
+    const [carry, ys] = each(x);
+    assertEquals([carry.a, carry.b, ys.b].map((t) => t.tolist()), [[1.5, 2.5], [3, 3], rows.tolist()]);
+  }
+  assertThrows(
+    () =>
+      Reflect.apply(scan, null, [({ a }: Carry, row: Tensor) => [{ a, c: row }, row], { a: x, b: x }, rows]),
+    DynError,
+    'Expected the carry of a scan of the form { "a": *, "b": * } but found { "a": *, "c": * }',
+  );
+});

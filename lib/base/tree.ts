@@ -41,6 +41,36 @@ export function flatten(value: unknown, isLeaf: (value: unknown) => boolean = ()
   return { leaves, spec };
 }
 
+/**
+ * The leaves of a value in the order of a structure, whose keys the value may have in another order; null if it has
+ * another structure.
+ */
+export function flattenLike(spec: TreeSpec, value: unknown): readonly unknown[] | null {
+  const leaves: unknown[] = [];
+  const visit = (each: TreeSpec, part: unknown): boolean => {
+    switch (each.kind) {
+      case "leaf":
+        leaves.push(part);
+        return !(Array.isArray(part) || part instanceof Map || isPlainObject(part));
+      case "array":
+        return Array.isArray(part) && part.length === each.items.length &&
+          each.items.every((item, i) => visit(item, part[i]));
+      case "object":
+        return isPlainObject(part) && Object.keys(part).length === each.keys.length &&
+          each.items.every((item, i) => {
+            const key = String(each.keys[i]);
+            return Object.hasOwn(part, key) && visit(item, part[key]);
+          });
+      case "map":
+        return part instanceof Map && part.size === each.keys.length &&
+          each.items.every((item, i) => part.has(each.keys[i]) && visit(item, part.get(each.keys[i])));
+      default:
+        return each satisfies never;
+    }
+  };
+  return visit(spec, value) ? leaves : null;
+}
+
 /** Puts leaves into a structure. Throws `InternalError` if their number does not match. */
 export function unflatten(spec: TreeSpec, leaves: readonly unknown[]): unknown {
   const count = leafCount(spec);

@@ -5,7 +5,7 @@
 import { refuseValue } from "../base/checked_input.ts";
 import { isDifferentiable } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { flatten, leafCount, type TreeSpec, unflatten } from "../base/tree.ts";
+import { flatten, flattenLike, leafCount, specText, type TreeSpec, unflatten } from "../base/tree.ts";
 import { isTraced, ownHistory } from "../autograd/batches/over_batch.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
 import { refusingWrites } from "../tensor/inplace.ts";
@@ -82,6 +82,21 @@ export function primalsOf(owner: string, given: readonly unknown[], positions: P
 /** Copies the tangents of `from` to `to`, which has the same elements: detaching preserves forward derivatives. */
 export function withTangents(from: Tensor, to: Tensor): Tensor {
   return isTraced() ? to : carryTangents(from, to);
+}
+
+/**
+ * The tensors of a value in the order of a structure, whichever order its keys have. Throws DynError for another number
+ * of tensors, or another structure; `of`: as "tangents for jvp".
+ */
+export function tensorsLike(spec: TreeSpec, value: unknown, of: string): readonly Tensor[] {
+  const given = flatten(value, isTensor), count = leafCount(spec);
+  if (given.leaves.length !== count) {
+    throw new DynError(`Expected ${count} ${of} but found ${given.leaves.length}`);
+  }
+  const leaves = flattenLike(spec, value), wrong = given.leaves.find((each) => !isTensor(each));
+  if (wrong !== undefined) refuseValue(`tensors as ${of}`, wrong);
+  if (leaves) return leaves.filter(isTensor);
+  throw new DynError(`Expected ${of} of the form ${specText(spec)} but found ${specText(given.spec)}`);
 }
 
 function requiresGradIn(value: unknown): boolean {

@@ -6,7 +6,7 @@
 import { checkFunction, checkKind, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
-import { flatten, isPlainObject, mapTree, unflatten } from "../base/tree.ts";
+import { flatten, isPlainObject, mapTree, type TreeSpec, unflatten } from "../base/tree.ts";
 import { unlessTraced } from "../autograd/batches/over_batch.ts";
 import { endTransform, flowsBeyond } from "../autograd/beyond.ts";
 import { grad as gradientsOf } from "../autograd/entry_points.ts";
@@ -15,7 +15,14 @@ import { onesLike, zerosLike } from "../tensor/generated_functions.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
 import { enableGrad, isGradEnabled } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
-import { auxiliaryOf, type Chosen, type Positions, primalsOf, withTangents } from "./arguments.ts";
+import {
+  auxiliaryOf,
+  type Chosen,
+  type Positions,
+  primalsOf,
+  tensorsLike,
+  withTangents,
+} from "./arguments.ts";
 
 /**
  * Options of gradients: the arguments to differentiate with respect to, and whether functions return [value,
@@ -144,12 +151,16 @@ function settledTree(auxiliary: unknown, isInner: boolean): unknown {
 function outputsOf(
   owner: string,
   result: unknown,
-): { readonly tensors: readonly Tensor[]; readonly arranged: (values: readonly unknown[]) => unknown } {
+): {
+  readonly tensors: readonly Tensor[];
+  readonly spec: TreeSpec;
+  readonly arranged: (values: readonly unknown[]) => unknown;
+} {
   const { leaves, spec } = flatten(result, isTensor), tensors = leaves.filter(isTensor);
   if (tensors.length < leaves.length || tensors.length === 0) {
     refuseValue(`a function that returns tensors in ${owner}`, result);
   }
-  return { tensors, arranged: (values) => unflatten(spec, values) };
+  return { tensors, spec, arranged: (values) => unflatten(spec, values) };
 }
 
 /** Whether functions return [value, auxiliary]. */
@@ -198,14 +209,11 @@ export function vjpOf<A extends readonly unknown[]>(
   const given = primalsOf("vjp", primals, primals.map((_, k) => k));
   const result = enableGrad(() => Reflect.apply(f, undefined, given.args));
   const { value, auxiliary } = auxiliaryOf("vjp", result, hasAux);
-  const { tensors, arranged } = outputsOf("vjp", value);
+  const { tensors, spec, arranged } = outputsOf("vjp", value);
   const isInner = given.isInner || (isGradEnabled() && flowsBeyond(tensors, given.tensors));
   endTransform(given.tensors);
   const pull = (cotangents: unknown): readonly unknown[] => {
-    const { leaves } = flatten(cotangents, isTensor), found = leaves.filter(isTensor);
-    if (found.length !== tensors.length) {
-      throw new DynError(`Expected ${tensors.length} cotangents for vjp but found ${found.length}`);
-    }
+    const found = tensorsLike(spec, cotangents, "cotangents for vjp");
     const isAgain = isGradEnabled() && (isInner || found.some(requiresGradBeneath));
     return [given.arranged(pulledBack(tensors, given.tensors, { tangents: found, isInner: isAgain }))].flat();
   };
@@ -271,10 +279,8 @@ function pushedForward<A extends readonly unknown[]>(
   },
 ): [value: unknown, product: unknown, auxiliary?: unknown] {
   checkKind(primals, "a list", "the primals of jvp");
-  const { leaves, spec } = flatten(primals, isTensor), pushed = flatten(tangents, isTensor).leaves;
-  if (pushed.length !== leaves.length) {
-    throw new DynError(`Expected ${leaves.length} tangents for jvp but found ${pushed.length}`);
-  }
+  const { leaves, spec } = flatten(primals, isTensor),
+    pushed = tensorsLike(spec, tangents, "tangents for jvp");
   const level = new ForwardMode();
   return level.during(() => {
     const duals = leaves.map((leaf, k) => {
@@ -310,9 +316,10 @@ export function linearize<A extends readonly unknown[]>(
   ...primals: A
 ): [value: unknown, push: (...tangents: readonly unknown[]) => unknown] {
   const { value, push } = linearized("linearize", f, { primals, hasAux: false });
-  const types = flatten(primals, isTensor).leaves.filter(isTensor).map(({ dtype }) => dtype);
+  const { leaves, spec } = flatten(primals, isTensor);
+  const types = leaves.filter(isTensor).map(({ dtype }) => dtype);
   return [value, (...tangents) => {
-    flatten(tangents, isTensor).leaves.filter(isTensor).forEach(({ dtype }, k) => {
+    tensorsLike(spec, tangents, "tangents for linearize").forEach(({ dtype }, k) => {
       const wanted = types[k];
       if (wanted !== undefined && wanted !== dtype) {
         throw new DynError(`Expected a tangent of the type of its primal, ${wanted}, but found ${dtype}`);
@@ -336,7 +343,8 @@ export function linearized<A extends readonly unknown[]>(
   { primals, hasAux }: { readonly primals: A; readonly hasAux: boolean },
 ): Linearized {
   checkFunction(f, "of tensors to differentiate");
-  const given = primalsOf(owner, primals, primals.map((_, k) => k));
+  const given = primalsOf(owner, primals, primals.map((_, k) => k)),
+    { spec: form } = flatten(primals, isTensor);
   const { tensors, arranged, seeds, pulled, auxiliary } = enableGrad(() => {
     const { value, auxiliary } = auxiliaryOf(owner, Reflect.apply(f, undefined, given.args), hasAux);
     const { tensors, arranged } = outputsOf(owner, value);
@@ -348,10 +356,7 @@ export function linearized<A extends readonly unknown[]>(
   const isInner = given.isInner || (isGradEnabled() && flowsBeyond(tensors, given.tensors));
   endTransform(given.tensors);
   const push = (...tangents: readonly unknown[]): unknown => {
-    const { leaves } = flatten(tangents, isTensor), found = leaves.filter(isTensor);
-    if (found.length !== given.tensors.length) {
-      throw new DynError(`Expected ${given.tensors.length} tangents for ${owner} but found ${found.length}`);
-    }
+    const found = tensorsLike(form, tangents, `tangents for ${owner}`);
     const isAgain = isGradEnabled() && (isInner || found.some(requiresGradBeneath));
     return arranged(pulledBack(pulled, seeds, { tangents: found, isInner: isAgain }));
   };

@@ -6,7 +6,7 @@
  */
 import { checkFunction, checkKind, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError, invariant } from "../base/errors.ts";
-import { flatten, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
+import { flatten, flattenLike, isPlainObject, specText, type TreeSpec, unflatten } from "../base/tree.ts";
 import { runCond, runScan, runWhile } from "../graph/higher_order.ts";
 import { ops } from "./eager.ts";
 import { eagerRegions } from "./regions.ts";
@@ -30,9 +30,9 @@ export function cond<R extends Tensors, A extends readonly unknown[]>(
   checkKind(operands, "a list", "the operands of cond");
   const layout: { spec?: TreeSpec } = {};
   const branch = (fn: (...given: A) => R) => () => {
-    const { leaves, spec } = flattened(Reflect.apply(fn, undefined, operands));
-    layout.spec = spec;
-    return leaves;
+    const result: unknown = Reflect.apply(fn, undefined, operands);
+    layout.spec ??= flattened(result).spec;
+    return leavesLike(layout.spec, result, "the results of both branches of cond");
   };
   const leaves = runCond(eagerRegions, pred, [branch(trueFn), branch(falseFn)]);
   return arranged<R>(layout.spec, leaves);
@@ -104,12 +104,15 @@ export function scanRows<C extends Tensors, X extends Tensors, Y extends Tensors
     if (!Array.isArray(result) || result.length !== 2) {
       return refuseValue("a carry and a result from the function of a scan", result);
     }
-    const next = flattened(result[0]), y = flattened(result[1]);
-    if (next.leaves.length !== start.leaves.length) {
-      throw new DynError(`Expected ${start.leaves.length} carried tensors but found ${next.leaves.length}`);
+    const next = flattened(result[0]).leaves.length;
+    if (next !== start.leaves.length) {
+      throw new DynError(`Expected ${start.leaves.length} carried tensors but found ${next}`);
     }
-    layout.spec = y.spec;
-    return [...next.leaves, ...y.leaves];
+    layout.spec ??= flattened(result[1]).spec;
+    return [
+      ...leavesLike(start.spec, result[0], "the carry of a scan"),
+      ...leavesLike(layout.spec, result[1], "the results of all steps of a scan"),
+    ];
   });
   const carry = arranged<C>(start.spec, leaves.slice(0, start.leaves.length));
   return [carry, arranged<Y>(layout.spec, leaves.slice(start.leaves.length))];
@@ -156,6 +159,15 @@ export function map<X extends Tensors, Y extends Tensors, A extends readonly unk
   checkFunction(f, "of rows");
   const [, ys] = scanRows((carry: readonly Tensor[], x: X) => [carry, f(x, ...args)], [], xs);
   return ys;
+}
+
+/** The leaves of a value in the order of a structure. Throws DynError if it has another one. */
+function leavesLike(spec: TreeSpec, value: unknown, what: string): readonly unknown[] {
+  const leaves = flattenLike(spec, value);
+  if (leaves) return leaves;
+  throw new DynError(
+    `Expected ${what} of the form ${specText(spec)} but found ${specText(flattened(value).spec)}`,
+  );
 }
 
 function flattened(value: unknown): { readonly leaves: readonly unknown[]; readonly spec: TreeSpec } {
