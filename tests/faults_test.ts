@@ -153,6 +153,46 @@ for (const end = performance.now() + 60000; tier === "background" && !isNative()
     }),
 });
 
+Deno.test({
+  name: "a compiler that links threads of another library has its own links, and does not end the process",
+  ignore: SKIP_NATIVE || Deno.build.os !== "linux",
+  fn: () =>
+    withFolder(async (folder) => {
+      // As clang, whose code calls a library of its own
+      const cxx = join(folder, "compiler"), program = join(folder, "a.ts"), own = join(folder, "own");
+      const script = `#!/bin/sh
+case "$*" in
+*-nostdlib*) exec g++ -include ${own}.h "$@" ;;
+*-shared*) exec g++ -include ${own}.h "$@" ${own}.o ;;
+*) exec g++ -include ${own}.h "$@" ;;
+esac
+`;
+      await Deno.writeTextFile(cxx, script, { mode: 0o755 });
+      await Deno.writeTextFile(
+        `${own}.h`,
+        `extern "C" void own_threads();\nstatic void __attribute__((constructor)) start() { own_threads(); }\n`,
+      );
+      await Deno.writeTextFile(`${own}.cpp`, `extern "C" void own_threads() {}\n`);
+      const made = await runProgram("g++", ["-fPIC", "-c", `${own}.cpp`, "-o", `${own}.o`], {});
+      assertEquals(made.code, 0, made.stderr);
+      await Deno.writeTextFile(
+        program,
+        `import { compile, ones } from ${JSON.stringify(import.meta.resolve("../mod.ts"))};
+console.log(compile((x) => x.add(1).sum())(ones([1000, 1000])).item());`,
+      );
+      const env = {
+        DYN_CXX: cxx,
+        DYN_CACHE_DIR: join(folder, "cache"),
+        DYN_TIER: "wait",
+        DYN_NUM_THREADS: "2",
+        DYN_ERROR_ON_FALLBACK: "1",
+      };
+      const args = ["run", "-A", "--no-check", "--config", CONFIG, program];
+      const found = await runProgram(Deno.execPath(), args, { env });
+      assertEquals(found, { code: 0, stdout: "2000000\n", stderr: "" });
+    }),
+});
+
 Deno.test("a program runs with any set of permissions, and is told what further ones would bring", () =>
   withFolder(async (folder) => {
     const script = join(folder, "a.ts"), mod = JSON.stringify(import.meta.resolve("../mod.ts"));

@@ -191,6 +191,8 @@ const linkWords = ({ compiler, folder }: Pick<Trial, "compiler" | "folder">, ...
     `${folder}/trial.so`,
     ...LINK_OPTIONS,
   ];
+  // Otherwise libraries link without functions that they lack, and end the process when they call one
+  if (extra.includes("-fopenmp") && Deno.build.os !== "darwin") words.push("-Wl,-z,defs");
   return extra.includes("-nostdlib") ? [...words, "-lgomp", "-lm", "-lc"] : words;
 };
 
@@ -289,7 +291,7 @@ function isAnswers(value: unknown): value is { key: string; answers: Answers } {
 }
 
 /** Incremented whenever `Answers` change, so that answers stored by an older version of dyn are not used. */
-const ANSWERS_VERSION = 2;
+const ANSWERS_VERSION = 3;
 
 /**
  * The answers for one compiler file on this CPU, from disk if it has been probed before; undefined while they are

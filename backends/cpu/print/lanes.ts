@@ -17,14 +17,14 @@ const MOST_COPIES = 16;
 const SELECTING: ReadonlySet<ScalarOpName> = new Set(["shl", "shr", "truncDiv"]);
 
 /**
- * Returns the pragma that keeps a short loop whose elements depend on conditions. GCC 11 and 12 would put copies of its
+ * Returns the word that keeps a short loop whose elements depend on conditions. GCC 11 and 12 would put copies of its
  * body in its place and vectorise the loop around it, in which loads move below the conditions that need them: groups
  * of such loads then all have the first one's mask, and lose their order (GCC's bug 114375). In a loop that is kept
  * there is one load where a group would have several.
  */
 export function keepingLoop({ axis: { size }, body }: Loop): string | undefined {
   const isShort = typeof size === "number" && size <= MOST_COPIES;
-  return isShort && body.some(isConditional) ? '_Pragma("GCC unroll 1")' : undefined;
+  return isShort && body.some(isConditional) ? "KEEP_LOOP" : undefined;
 }
 
 function isConditional(s: Statement): boolean {

@@ -7,6 +7,11 @@ export const TEAM_WORK = 400000;
 export const PRELUDE = String.raw`#define INL static inline __attribute__((always_inline))
 #define OUTL static __attribute__((noinline))
 #define UNROLL _Pragma("GCC unroll 64")
+#if defined(__clang__)
+#define KEEP_LOOP
+#else
+#define KEEP_LOOP _Pragma("GCC unroll 1")
+#endif
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64 };
 #elif defined(__AVX__)
