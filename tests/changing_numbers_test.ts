@@ -458,3 +458,27 @@ Deno.test("the number of bins and the least number of counts may change without 
   }
   assertThrows(() => compile((n: number) => x.histc(n))(0), Error, "the number of bins to be at least 1");
 });
+
+Deno.test("lists of other lengths are repeated without versions if the call states the size of the result", () => {
+  const x = tensor([1, 2], { requiresGrad: true });
+  const program = (x: Tensor, repeats: Tensor, outputSize: number) => {
+    const rows = x.mul(2).repeatInterleave(repeats, 0, { outputSize });
+    return [rows, rows.mul(rows).sum(), repeats.repeatInterleave({ outputSize })];
+  };
+  const run = compile(program);
+  const slopes = (of: typeof program, n: number) => {
+    x.grad = null;
+    const [rows, sum, indices] = of(x, tensor([1, n - 1], { dtype: "int64" }), n);
+    sum?.backward();
+    return [list(rows), list(sum), list(indices), list(x.grad)];
+  };
+  for (const n of [3, 7, 1, 12, 9]) assertEquals(slopes(run, n), slopes(program, n), `${n}`);
+  assert(compiler.status(run).entries <= 3, `${compiler.status(run)}`);
+  for (const each of [run, program]) {
+    assertThrows(
+      () => each(x, tensor([1, 4], { dtype: "int64" }), 8),
+      Error,
+      "an outputSize of 8 but found 5",
+    );
+  }
+});

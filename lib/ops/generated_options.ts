@@ -301,7 +301,7 @@ export interface RepeatInterleaveOptions<T> {
   /** As PyTorch's `dim`; optional. */
   readonly dim?: number | null | undefined;
   /** As PyTorch's `output_size`; optional. */
-  readonly outputSize?: number | null | undefined;
+  readonly outputSize?: Dim | null | undefined;
 }
 
 /** Arguments of rot90 by name. */
@@ -345,7 +345,7 @@ export interface NonzeroOptions {
 /** Arguments of repeatedIndices by name. */
 export interface RepeatedIndicesOptions {
   /** As PyTorch's `output_size`; optional. */
-  readonly outputSize?: number | null | undefined;
+  readonly outputSize?: Dim | null | undefined;
 }
 
 /** Arguments of uniqueGroups by name. */

@@ -121,7 +121,7 @@ const maskPositions = hostOp({
 const repeatedIndices = hostOp({
   name: "repeatedIndices",
   doc: "Index i repeats[i] times, for all i below `size`; one number of repeats stands for all.",
-  params: { repeats: required("tensor"), size: required("size"), outputSize: nullable("int") },
+  params: { repeats: required("tensor"), size: required("size"), outputSize: nullable("size") },
   exposure: { method: false, free: false },
   dataDependent: ({ outputSize }) => outputSize === null,
   infer: ({ repeats, outputSize }) =>
@@ -142,8 +142,9 @@ const repeatedIndices = hostOp({
       return each;
     });
     const total = times.reduce((sum, each) => sum + each, 0);
-    if (outputSize !== null && outputSize !== total) {
-      throw new DynError(`Expected repeats that sum to an outputSize of ${outputSize} but found ${total}`);
+    const wanted = outputSize === null ? total : knownSize(outputSize);
+    if (wanted !== total) {
+      throw new DynError(`Expected repeats that sum to an outputSize of ${wanted} but found ${total}`);
     }
     checkCount("repeatInterleave", total);
     const data = new BigInt64Array(total);

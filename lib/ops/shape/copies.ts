@@ -200,7 +200,7 @@ const repeatInterleave = composeOp({
     self: required("tensor"),
     repeats: nullable("operand"),
     dim: nullable("int"),
-    outputSize: nullable("int", { keyword: true }),
+    outputSize: nullable("size", { keyword: true }),
   },
   dataDependent: ({ repeats, outputSize }) => outputSize === null && (repeats === null || isTensor(repeats)),
   infer({ self, repeats, dim, outputSize }) {
@@ -214,7 +214,7 @@ const repeatInterleave = composeOp({
     const size = mul(shape[at] ?? 1, repeats);
     if (outputSize !== null && !isEqual(size, outputSize)) {
       throw new DynError(
-        `Expected repeats that sum to an outputSize of ${outputSize} but found ${sizeText(size)}`,
+        `Expected repeats that sum to an outputSize of ${sizeText(outputSize)} but found ${sizeText(size)}`,
       );
     }
     return contiguousMeta(withSize(shape, at, size), self.dtype, self.device);
