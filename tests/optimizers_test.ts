@@ -484,6 +484,45 @@ Deno.test("schedules of one optimizer combine as in PyTorch, also for rates that
   }
 });
 
+Deno.test("a schedule of no steps ends where an epoch is set by its number, as in PyTorch", () => {
+  const [p] = leaves(), optimizer = new optim.SGD([p], { lr: 0.5 });
+  const schedule = new L.ConstantLR(optimizer, { factor: 0.25, totalIters: 0 });
+  const rates = [undefined, undefined, 0, undefined, 3].map((epoch) => {
+    optimizer.step();
+    schedule.step(epoch);
+    return optimizer.paramGroups[0]?.lr;
+  });
+  assertEquals(rates, [0.125, 0.125, 0.5, 0.5, 0.5]);
+});
+
+Deno.test("the state of sequential schedules has the last rates of each, as PyTorch's", () => {
+  const make = () => {
+    const [p] = leaves(), optimizer = new optim.SGD([p], { lr: 0.5 });
+    const parts = [
+      new L.ExponentialLR(optimizer, { gamma: 0.5 }),
+      new L.ConstantLR(optimizer, { factor: 0.25, totalIters: 0 }),
+      new L.ConstantLR(optimizer, { factor: 0.25, totalIters: 2 }),
+    ];
+    return { optimizer, parts, schedule: new L.SequentialLR(optimizer, parts, [2, 4]) };
+  };
+  const before = make(), rates: number[] = [];
+  for (let t = 0; t < 5; t++) {
+    before.optimizer.step();
+    before.schedule.step();
+    rates.push(before.optimizer.paramGroups[0]?.lr ?? NaN);
+  }
+  assertEquals(rates, [0.25, 0.5, 0.5, 0.125, 0.125]);
+  const after = make();
+  after.optimizer.loadStateDict(before.optimizer.stateDict());
+  after.schedule.loadStateDict(JSON.parse(JSON.stringify(before.schedule.stateDict())));
+  for (const { parts } of [before, after]) {
+    assertEquals(parts.map((each) => each.getLastLr()), [[0.25], [0.5], [0.125]]);
+  }
+  assertEquals(after.optimizer.paramGroups[0]?.lr, 0.125);
+  after.schedule.step();
+  assertEquals(after.optimizer.paramGroups[0]?.lr, 0.5);
+});
+
 Deno.test("states of schedules contain their settings, which a schedule with other settings adopts", () => {
   const optimizer = () => new optim.SGD(leaves(), { lr: 0.1, momentum: 0.9 });
   const scaleFn = (cycle: number) => 1 / cycle;

@@ -68,7 +68,8 @@ abstract class CombinedSchedule extends LRScheduler {
     if (arguments.length > 0) refuseSurplus("stateDict", 0, arguments);
     return namingNumbers({
       ...super.stateDict(),
-      schedulers: this.schedulers.map((each) => each.stateDict()),
+      // Each has its own last rates; those of the groups are of the schedule that is active
+      schedulers: this.schedulers.map((each) => ({ ...each.stateDict(), lastLr: each.getLastLr() })),
     });
   }
 

@@ -306,6 +306,11 @@ export class ConstantLR extends ScalingSchedule {
   override factorAt(epoch: number): number {
     return epoch < this.totalIters || this.totalIters === 0 ? this.factor : 1;
   }
+
+  /** Where there are no steps, the factor never ends, as in PyTorch, unless an epoch is set by its number. */
+  protected override rateOfEpoch(epoch: number, base: number, group: number): number {
+    return epoch >= this.totalIters ? base : this.rateAt(epoch, base, group);
+  }
 }
 
 interface LinearOptions {

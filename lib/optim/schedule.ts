@@ -153,7 +153,12 @@ export abstract class LRScheduler {
   /** Starts where another schedule ends. */
   restart(): void {
     this.lastEpoch = 0;
-    this.setRates((_rate, base, group) => this.rateAt(0, base, group));
+    this.setRates((_rate, base, group) => this.rateOfEpoch(0, base, group));
+  }
+
+  /** The rate of a group that is set for an epoch by its number, whatever the steps before it were. */
+  protected rateOfEpoch(epoch: number, base: number, group: number): number {
+    return this.rateAt(epoch, base, group);
   }
 
   /**
@@ -169,7 +174,7 @@ export abstract class LRScheduler {
     } else {
       checkAtLeast("the epoch", epoch, 0);
       this.lastEpoch = epoch;
-      this.setRates((_rate, base, group) => this.rateAt(epoch, base, group));
+      this.setRates((_rate, base, group) => this.rateOfEpoch(epoch, base, group));
     }
   }
 
