@@ -4,6 +4,7 @@ import {
   autograd,
   compile,
   compiler,
+  complex,
   DynError,
   func,
   isTensor,
@@ -395,4 +396,28 @@ Deno.test("cotangents and tangents belong to results and arguments by their keys
     DynError,
     "Expected tangents for jvp of the form [*] but found [[*]]",
   );
+});
+
+Deno.test("Jacobians are of real functions: of complex ones both modes would give conjugates", () => {
+  const z = complex(x, y), square = (z: Tensor) => z.mul(z), wave = (x: Tensor) => complex(x.cos(), x.sin());
+  const { jacrev, jacfwd, hessian } = func;
+  type Unary = (x: Tensor) => Tensor;
+  const both: readonly (readonly [string, (f: Unary) => (x: Tensor) => unknown])[] = [
+    ["jacrev", (f) => jacrev(f)],
+    ["jacfwd", (f) => jacfwd(f)],
+  ];
+  for (const [name, jacobian] of both) {
+    assertThrows(
+      () => jacobian(square)(z),
+      DynError,
+      `Expected arguments of real numbers for ${name} but found complex128`,
+    );
+    assertThrows(
+      () => jacobian(wave)(x),
+      DynError,
+      `Expected results of real numbers for ${name} but found complex128`,
+    );
+    near(jacobian((x: Tensor) => complex(x, y).abs().square())(x), x.mul(2).diag(), name);
+  }
+  assertThrows(() => hessian((z: Tensor) => z.abs().sum())(z), DynError, "of real numbers for jac");
 });

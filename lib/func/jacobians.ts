@@ -5,7 +5,8 @@
  */
 import { checkInteger } from "../base/checked_numbers.ts";
 import { type Trailing, trailing } from "../base/arguments.ts";
-import { InternalError } from "../base/errors.ts";
+import { isComplex } from "../base/dtype.ts";
+import { DynError, InternalError } from "../base/errors.ts";
 import { flatten, type TreeSpec, unflatten } from "../base/tree.ts";
 import { eye, stack } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -66,6 +67,7 @@ export function jacrev<A extends readonly unknown[]>(
     const { value, pull, auxiliary } = vjpOf(of, by, hasAux);
     const { leaves: inputs, spec: form } = flatten(by, isTensor), tensors = inputs.filter(isTensor);
     const { leaves, spec } = flatten(value, isTensor), outputs = leaves.filter(isTensor);
+    checkReal("jacrev", tensors, outputs);
     const zeros = outputs.map((each) => each.detach().mul(0));
     const jacobians = outputs.map((output, k) => {
       const pulled = (one: Tensor): readonly Tensor[] =>
@@ -118,6 +120,20 @@ interface Pushed {
   readonly auxiliary: unknown;
 }
 
+/**
+ * Throws DynError for complex arguments and results: forward and reverse mode give conjugates of each other, and neither
+ * is the derivative unless the function is holomorphic.
+ */
+function checkReal(owner: string, inputs: readonly Tensor[], outputs: readonly Tensor[]): void {
+  for (const [what, tensors] of [["arguments", inputs], ["results", outputs]] as const) {
+    const complex = tensors.find(({ dtype }) => isComplex(dtype));
+    if (!complex) continue;
+    throw new DynError(
+      `Expected ${what} of real numbers for ${owner} but found ${complex.dtype}; take its parts by viewAsReal`,
+    );
+  }
+}
+
 /** Computes all derivatives by products with one tangent after the other. */
 function pushedApart(
   of: (...by: readonly unknown[]) => unknown,
@@ -127,6 +143,7 @@ function pushedApart(
   const { value, push, auxiliary } = linearized("jacfwd", of, { primals: by, hasAux });
   const { leaves: inputs, spec: form } = flatten(by, isTensor), tensors = inputs.filter(isTensor);
   const { leaves, spec } = flatten(value, isTensor), outputs = leaves.filter(isTensor);
+  checkReal("jacfwd", tensors, outputs);
   const zeros = tensors.map((each) => each.detach().mul(0));
   const columns = tensors.map((input, k) => {
     const pushed = (one: Tensor): readonly Tensor[] => {
@@ -164,6 +181,7 @@ function pushedAtOnce(
     const pushed = unflatten(form, tangents);
     const [, product, auxiliary] = jvp(of, by, Array.isArray(pushed) ? pushed : [], { hasAux });
     const found = flatten(product, isTensor);
+    checkReal("jacfwd", tensors, found.leaves.filter(isTensor));
     outputs = { spec: found.spec, auxiliary };
     return found.leaves;
   }, { randomness: "same" })(...bases);
