@@ -1,5 +1,6 @@
 /**
- * Reports about a script, printed when its program ends: after its last task, by Deno.exit, an error or Ctrl-C.
+ * Reports about a script, printed when its program ends: after its last task, by Deno.exit, an error or Ctrl-C. A report
+ * that throws is a failure of the command.
  *
  * Invariant: a report is printed once, and the program ends as it would without it.
  */
@@ -23,7 +24,13 @@ function atEnd(report: () => string): (thrown: unknown) => never {
   const tell = (print: (text: string) => void): void => {
     if (isDone) return;
     isDone = true;
-    print(report());
+    try {
+      print(report());
+    } catch (thrown) {
+      // Of the command, not of the script: without frames
+      console.error(`error: ${thrown instanceof Error ? thrown.message : thrown}`);
+      Deno.exitCode = 1;
+    }
   };
   globalThis.addEventListener("unload", () => tell(console.log));
   // An error in a task of its own ends the process without unloading

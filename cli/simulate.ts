@@ -11,8 +11,8 @@ import type { Terms } from "../lib/debug/simulator/predictions.ts";
 import { choices } from "../lib/debug/simulator/strategies.ts";
 import { simulationText } from "../lib/debug/simulator/text.ts";
 import { type Command, refuseWord, UsageError } from "./command.ts";
-import { reportRejections } from "./errors.ts";
-import { failAndExit, runScript } from "./run.ts";
+import { reportAtEnd } from "./end_of_program.ts";
+import { runScript } from "./run.ts";
 import { checkScript } from "./script_source.ts";
 import { checkChoices } from "./toolkit.ts";
 
@@ -103,15 +103,8 @@ export const simulateCommand: Command = {
     const topology = topologyOf(parsed.topology ?? "best"), [path, ...args] = parsed._;
     checkScript(path);
     await checkChoices();
-    reportRejections(failAndExit);
     const { StepRecorder } = await import("../lib/debug/simulator/recorder.ts");
     const recorder = new StepRecorder();
-    try {
-      await runScript(path, args);
-    } catch (thrown) {
-      failAndExit(thrown);
-    }
-    const recorded = recorder.finish();
     const link = (name: "" | "node-"): Link => ({
       latency: setting(`${name}latency`),
       bandwidth: setting(`${name}bandwidth`),
@@ -129,13 +122,15 @@ export const simulateCommand: Command = {
       speed: setting("speed"),
     };
     const memory = setting("memory");
-    console.log(
-      simulationText(
-        recorded,
-        ranks.map((ranks) => ({ ranks, found: choices(recorded.workload, terms, { ranks, memory }) })),
-        memory,
-      ),
-    );
+    const report = () => {
+      const recorded = recorder.finish();
+      const rows = ranks.map((ranks) => ({
+        ranks,
+        found: choices(recorded.workload, terms, { ranks, memory }),
+      }));
+      return simulationText(recorded, rows, memory);
+    };
+    await reportAtEnd(report, () => runScript(path, args));
     return undefined;
   },
 };
