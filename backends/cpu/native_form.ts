@@ -1,6 +1,15 @@
 /** Programs as data for running their native code, which can be stored. */
 import type { Dim, Sym } from "../../lib/sym/expr.ts";
-import { type Codec, list, number, oneOf, orNull, record, text } from "../../lib/sym/stored/codec.ts";
+import {
+  type Codec,
+  list,
+  number,
+  oneOf,
+  optional,
+  orNull,
+  record,
+  text,
+} from "../../lib/sym/stored/codec.ts";
 import { dim, symbol } from "../../lib/sym/stored/dims.ts";
 import type { Source } from "./object_cache.ts";
 import type { KeptOperand } from "./print/kept_operands.ts";
@@ -36,5 +45,5 @@ export const nativeForm: Codec<NativeForm> = record<NativeForm>({
   keeps: list(record<KeptOperand>({ input: number, form: text })),
   routines: list(oneOf(...ROUTINES)),
   calls: list(list(number)),
-  units: list(record<Source>({ name: text, text, options: list(text) }, ["options"])),
+  units: list(record<Source>({ name: text, text, options: optional(list(text)) })),
 });

@@ -16,6 +16,7 @@ import {
   list,
   number,
   oneOf,
+  optional,
   orNull,
   primitiveOf,
   record,
@@ -99,7 +100,7 @@ const viewStep: Codec<ViewStep> = {
 const steps = list(viewStep);
 
 const outputPlan: Codec<OutputPlan> = union<OutputPlan>({
-  constant: record({ value: constant }, ["value"]),
+  constant: record({ value: optional(constant) }),
   size: record({ size: symbol }),
   input: record({ input: number }),
   inputView: record({ input: number, steps }),
@@ -159,8 +160,8 @@ export const graphSignature: Codec<GraphSignature> = record<GraphSignature>({
   role: oneOf("inference", "forward", "backward"),
   mutatedInputs: list(record<MutatedInput>({ input: number, output: number })),
   ownResults: number,
-  failure: number,
-}, ["failure"]);
+  failure: optional(number),
+});
 
 const layoutParts = record<Pick<Layout, "shape" | "strides" | "dtype" | "device">>({
   shape: numbers,

@@ -7,7 +7,18 @@ import { InternalError } from "../base/errors.ts";
 import type { Graph } from "../graph/node.ts";
 import { type SizeBinding, sizeBindings } from "../graph/sizes.ts";
 import { dtype } from "../graph/stored/values.ts";
-import { type Codec, flag, list, number, oneOf, orNull, record, text, union } from "../sym/stored/codec.ts";
+import {
+  type Codec,
+  flag,
+  list,
+  number,
+  oneOf,
+  optional,
+  orNull,
+  record,
+  text,
+  union,
+} from "../sym/stored/codec.ts";
 import type { KernelCost } from "../loops/metrics.ts";
 import { DamagedForm, NotStorable } from "../sym/stored/forms.ts";
 import { dim, part, symbol } from "../sym/stored/dims.ts";
@@ -92,7 +103,7 @@ const output: Codec<CompiledOutput> = union<CompiledOutput>({
     isPairs: flag,
   }),
   input: record({ placeholder: number }),
-  constant: record({ value: constant }),
+  constant: record({ value: optional(constant) }),
   size: record({ size: dim }),
 });
 

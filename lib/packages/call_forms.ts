@@ -11,6 +11,7 @@ import {
   list,
   number,
   oneOf,
+  optional,
   primitive,
   record,
   text,
@@ -53,11 +54,12 @@ const nothing: Codec<null> = {
 /** Leaves of arguments. */
 export const argumentSpec: Codec<ArgumentSpec> = union<ArgumentSpec>({
   tensor: record({ shape: list(dim), strides: list(dim), dtype, device: text, written: flag }),
-  constant: record({ value: constant }, ["value"]),
+  constant: record({ value: optional(constant) }),
   integer: record({}),
 });
 
-const fromArgument = record({ leaf: number }), fromHeld = record({ name: text });
+const fromArgument = record<{ leaf: number }>({ leaf: number }),
+  fromHeld = record<{ name: string }>({ name: text });
 /** The codec of value sources. */
 const valueSource: Codec<ValueSource> = union<ValueSource>({ argument: fromArgument, held: fromHeld });
 
@@ -78,7 +80,7 @@ export const inputSpec: Codec<InputSpec> = record<InputSpec>({
 export const resultSpec: Codec<ResultSpec> = union<ResultSpec>({
   output: record({ output: number }),
   given: record({ value: valueSource }),
-  constant: record({ value: nothing }, ["value"]),
+  constant: record({ value: optional(nothing) }),
 });
 
 /** The codec of constraints on sizes. */

@@ -86,7 +86,8 @@ type OtherField = "value" | "stack" | "region" | "gradient" | "onHost" | "begins
 const unwritten: Omit<NodeMeta, typeof PLAIN_MARKS[number] | OtherField> = {};
 unwritten satisfies Record<string, never>;
 
-const opcode: Codec<Opcode> = oneOf("placeholder", "call_function", "call_method", "get_attr", "output");
+/** Without calls of modules, which graphs refuse. */
+const opcode: Codec<Exclude<Opcode, "call_module">> = oneOf("placeholder", "call_function", "call_method", "get_attr", "output");
 
 /** Serialises a graph, which may read `attributes`. Throws NotStorable. */
 export function writeGraph(

@@ -3,7 +3,7 @@
  * the user's lines of a kernel are left out, because they may have moved by then.
  */
 import type { Plain } from "../../base/recording.ts";
-import { REAL_DTYPES, type ValueType } from "../../base/dtype.ts";
+import { DTYPES, type ValueType } from "../../base/dtype.ts";
 import {
   type Codec,
   flag,
@@ -11,6 +11,8 @@ import {
   list,
   number,
   oneOf,
+  type Optional,
+  optional,
   pair,
   primitiveOf,
   record,
@@ -19,7 +21,7 @@ import {
   union,
 } from "../../sym/stored/codec.ts";
 import { dim, symbol } from "../../sym/stored/dims.ts";
-import { DamagedForm, numberIn, recordIn } from "../../sym/stored/forms.ts";
+import { DamagedForm, NotStorable, numberIn, recordIn } from "../../sym/stored/forms.ts";
 import type { Symbols } from "../../sym/stored/symbols.ts";
 import type {
   Axis,
@@ -43,13 +45,24 @@ import type {
 } from "../ir.ts";
 import { SCALAR_OPS, type ScalarOpName } from "../scalar.ts";
 
-const dtype = oneOf(...REAL_DTYPES);
+const dtype = oneOf(...DTYPES);
 const valueType: Codec<ValueType> = oneOf("float32", "float64", "int64", "int32", "bool");
 const team: Codec<Team> = oneOf("one", "all");
 
 const isScalarOp = (name: string): name is ScalarOpName => Object.hasOwn(SCALAR_OPS, name);
 
 const reductionOp: Codec<ReductionOp> = oneOf("sum", "prod", "max", "min", "any", "all", "argmax", "argmin");
+
+/** Fields of loops that only passes of a device set, to which stored programs have yet to go. */
+const ofPasses = <T>(): Optional<T> =>
+  optional<T, Symbols>({
+    write() {
+      throw new NotStorable("a loop that passes of a device have changed");
+    },
+    read() {
+      throw new DamagedForm("Expected a loop before the passes of a device but found one after them");
+    },
+  });
 
 /** Statements contain statements. */
 const body: Codec<readonly Statement[]> = late(() => list(statement));
@@ -59,15 +72,23 @@ const statement: Codec<Statement> = union<Statement>({
     axis: record<Axis>({ symbol, size: dim }),
     order: oneOf("parallel", "reduction", "sequential"),
     vector: flag,
-    share: oneOf("grid", "team"),
+    share: optional(oneOf("grid", "team")),
+    part: ofPasses(),
+    scalar: ofPasses(),
+    streams: ofPasses(),
+    folds: ofPasses(),
     body,
     reductions: list(
-      record<Reduction>({ id: number, op: reductionOp, value: number, index: number, dtype: valueType }, [
-        "index",
-      ]),
+      record<Reduction>({
+        id: number,
+        op: reductionOp,
+        value: number,
+        index: optional(number),
+        dtype: valueType,
+      }),
     ),
     carried: list(record<Carried>({ id: number, initial: number, next: number, dtype: valueType })),
-  }, ["share"]),
+  }),
   constant: record({ id: number, value: primitiveOf("number", "bigint", "boolean"), dtype: valueType }),
   index: record({ id: number, index: dim, dtype: valueType }),
   scalar: record({ id: number, op: textThat(isScalarOp), args: list(number), dtype: valueType }),
@@ -96,8 +117,14 @@ type Fields<T extends { readonly kind: string }> = Omit<
 >;
 
 const loops: Codec<Fields<LoopKernel>> = record<Fields<LoopKernel>>(
-  { name: text, body, team, work: dim, workgroup: number, origins: noLines },
-  ["team", "work", "workgroup"],
+  {
+    name: text,
+    body,
+    team: optional(team),
+    work: optional(dim),
+    workgroup: optional(number),
+    origins: noLines,
+  },
 );
 
 /** Loops inside a call. */
@@ -111,8 +138,8 @@ const geometry = record<ConvGeometry>({
   padding: pair(number),
   dilation: pair(number),
   groups: number,
-  fast: flag,
-}, ["fast"]);
+  fast: optional(flag),
+});
 
 /** The regions of the program that is written or read, whose later calls refer to them by their numbers. */
 const regions = new WeakMap<Symbols, Program[]>();
@@ -160,12 +187,12 @@ const kernel: Codec<Kernel> = union<Kernel>({
     call: externOp,
     inputs: list(view),
     outputs: list(view),
-    epilogue: nest,
-    prologues: list(record<Prologue>({ input: number, transposed: flag, nest })),
-    parts: number,
-    team,
+    epilogue: optional(nest),
+    prologues: optional(list(record<Prologue>({ input: number, transposed: flag, nest }))),
+    parts: optional(number),
+    team: optional(team),
     origins: noLines,
-  }, ["epilogue", "prologues", "parts", "team"]),
+  }),
 });
 
 /** A program without its kernels. */
@@ -179,7 +206,7 @@ const frame = {
     length: dim,
     role: union<BufferRole>({
       input: record({ written: flag }),
-      output: record({ partly: flag }, ["partly"]),
+      output: record({ partly: optional(flag) }),
       temporary: record({ offset: dim }),
       window: record({ of: number, from: number }),
       local: record({}),
@@ -189,13 +216,13 @@ const frame = {
   outputs: list(number),
   sizes: list(symbol),
   arenaBytes: dim,
-  guard: record<ProgramGuard>({ flag: number, after: number }),
+  guard: optional(record<ProgramGuard>({ flag: number, after: number })),
 } as const;
 
 /** The same between processes. */
-export const programFrame: Codec<ProgramFrame> = record<ProgramFrame>(frame, ["guard"]);
+export const programFrame: Codec<ProgramFrame> = record<ProgramFrame>(frame);
 
-const wholeProgram: Codec<Program> = record<Program>({ ...frame, kernels: list(kernel) }, ["guard"]);
+const wholeProgram: Codec<Program> = record<Program>({ ...frame, kernels: list(kernel) });
 
 /** Programs between processes. */
 export const loopProgram: Codec<Program> = {

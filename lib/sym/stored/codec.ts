@@ -11,8 +11,9 @@ import { Symbols } from "./symbols.ts";
  * compiled, by a context.
  */
 export interface Codec<T, Context = Symbols> {
-  write(value: T, context: Context): Plain;
-  read(form: Plain, context: Context): T;
+  // A property, not a method: the type checker then refuses a codec that writes fewer values than T has
+  readonly write: (value: T, context: Context) => Plain;
+  readonly read: (form: Plain, context: Context) => T;
 }
 
 /** Finite numbers; others, and −0, are not JSON. */
@@ -141,32 +142,46 @@ export function orNull<T, C>(inner: Codec<T, C>): Codec<T | null, C> {
   };
 }
 
-/** A codec for each field; `absent` marks optional fields. */
-export type Fields<T> = { readonly [K in keyof T]-?: Codec<Exclude<T[K], undefined>> };
+/** The codec of a field that may be absent. */
+export interface Optional<T, Context = Symbols> {
+  readonly present: Codec<T, Context>;
+}
 
-/** Objects with these fields; undefined ones are omitted. */
-export function record<T extends object>(fields: Fields<T>, optional: readonly (keyof T)[] = []): Codec<T> {
-  const names = Object.keys(fields) as (keyof T & string)[];
+/** A field that may be absent; undefined counts as absence. */
+export const optional = <T, C>(present: Codec<T, C>): Optional<T, C> => ({ present });
+
+/** Keys of fields that may be absent or undefined. */
+type MaybeAbsent<T> = { [K in keyof T]-?: undefined extends T[K] ? K : never }[keyof T];
+
+/** A codec for each field, `optional` for exactly those that may be absent or undefined. */
+export type Fields<T> = {
+  readonly [K in keyof T]-?: K extends MaybeAbsent<T> ? Optional<Exclude<T[K], undefined>> : Codec<T[K]>;
+};
+
+/** Objects with these fields, which the expected type names; undefined ones are omitted. */
+export function record<T extends object>(fields: Fields<NoInfer<T>>): Codec<T> {
+  const entries = Object.entries(fields as Readonly<Record<string, Codec<unknown> | Optional<unknown>>>);
+  const optionals = entries.flatMap(([name, each]) => "present" in each ? [name] : []);
+  const codecs = entries.map(([name, each]) => [name, "present" in each ? each.present : each] as const);
   return {
     write(value, symbols) {
       const form: Record<string, Plain> = {};
-      for (const name of names) {
-        const each = value[name];
-        if (each !== undefined) {
-          form[name] = fields[name].write(each as Exclude<T[keyof T & string], undefined>, symbols);
-        } else if (!optional.includes(name)) throw new NotStorable(`a record without ${name}`);
+      for (const [name, codec] of codecs) {
+        const each: unknown = Reflect.get(value, name);
+        if (each !== undefined) form[name] = codec.write(each, symbols);
+        else if (!optionals.includes(name)) throw new NotStorable(`a record without ${name}`);
       }
       return form;
     },
     read(form, symbols) {
       const given = recordIn(form);
-      const entries: [string, unknown][] = [];
-      for (const name of names) {
+      const found: [string, unknown][] = [];
+      for (const [name, codec] of codecs) {
         const each = given[name];
-        if (each !== undefined) entries.push([name, fields[name].read(each, symbols)]);
-        else if (!optional.includes(name)) throw new DamagedForm(`Expected a field ${name} but found none`);
+        if (each !== undefined) found.push([name, codec.read(each, symbols)]);
+        else if (!optionals.includes(name)) throw new DamagedForm(`Expected a field ${name} but found none`);
       }
-      return Object.fromEntries(entries) as T;
+      return Object.fromEntries(found) as T;
     },
   };
 }
@@ -186,7 +201,8 @@ export function union<T extends { readonly [_ in F]: string }, F extends string 
   kinds: { readonly [K in T[F]]: Codec<Omit<Extract<T, { readonly [_ in F]: K }>, F>> },
   field: F = "kind" as F,
 ): Codec<T> {
-  const codecOf = byKind<Codec<object>>(kinds);
+  // Each is asked only for values of its own kind
+  const codecOf = byKind(kinds as Readonly<Record<string, Codec<object>>>);
   return {
     write: (value, symbols) =>
       Object.assign({ [field]: value[field] }, recordIn(codecOf(value[field]).write(value, symbols))),
