@@ -87,7 +87,13 @@ const unwritten: Omit<NodeMeta, typeof PLAIN_MARKS[number] | OtherField> = {};
 unwritten satisfies Record<string, never>;
 
 /** Without calls of modules, which graphs refuse. */
-const opcode: Codec<Exclude<Opcode, "call_module">> = oneOf("placeholder", "call_function", "call_method", "get_attr", "output");
+const opcode: Codec<Exclude<Opcode, "call_module">> = oneOf(
+  "placeholder",
+  "call_function",
+  "call_method",
+  "get_attr",
+  "output",
+);
 
 /** Serialises a graph, which may read `attributes`. Throws NotStorable. */
 export function writeGraph(
