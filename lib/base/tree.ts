@@ -4,7 +4,7 @@
  * A predicate may declare further leaves; their order is fixed. Invariant: `unflatten(spec, leaves)` rebuilds an equal
  * value with the same key order; everything that is not an array, a plain object or a Map is a leaf.
  */
-import { InternalError } from "./errors.ts";
+import { DynError, InternalError } from "./errors.ts";
 
 /** The structure of a value without its leaves. */
 export type TreeSpec =
@@ -42,10 +42,14 @@ export function flatten(value: unknown, isLeaf: (value: unknown) => boolean = ()
 }
 
 /**
- * The leaves of a value in the order of a structure, whose keys the value may have in another order; null if it has
- * another structure.
+ * The leaves of a value in the order of a structure, whose keys the value may have in another order. Throws DynError if
+ * it has another structure; `what`: as "the carry of a scan".
  */
-export function flattenLike(spec: TreeSpec, value: unknown): readonly unknown[] | null {
+export function flattenLike(
+  spec: TreeSpec,
+  value: unknown,
+  { what, isLeaf }: { readonly what: string; readonly isLeaf: (value: unknown) => boolean },
+): readonly unknown[] {
   const leaves: unknown[] = [];
   const visit = (each: TreeSpec, part: unknown): boolean => {
     switch (each.kind) {
@@ -68,7 +72,9 @@ export function flattenLike(spec: TreeSpec, value: unknown): readonly unknown[] 
         return each satisfies never;
     }
   };
-  return visit(spec, value) ? leaves : null;
+  if (visit(spec, value)) return leaves;
+  const found = flatten(value, isLeaf).spec;
+  throw new DynError(`Expected ${what} of the form ${specText(spec)} but found ${specText(found)}`);
 }
 
 /** Puts leaves into a structure. Throws `InternalError` if their number does not match. */

@@ -5,7 +5,7 @@
 import { refuseValue } from "../base/checked_input.ts";
 import { isDifferentiable } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { flatten, flattenLike, leafCount, specText, type TreeSpec, unflatten } from "../base/tree.ts";
+import { flatten, flattenLike, leafCount, type TreeSpec, unflatten } from "../base/tree.ts";
 import { isTraced, ownHistory } from "../autograd/batches/over_batch.ts";
 import { requiresGradBeneath } from "../tensor/levels.ts";
 import { refusingWrites } from "../tensor/inplace.ts";
@@ -93,10 +93,9 @@ export function tensorsLike(spec: TreeSpec, value: unknown, of: string): readonl
   if (given.leaves.length !== count) {
     throw new DynError(`Expected ${count} ${of} but found ${given.leaves.length}`);
   }
-  const leaves = flattenLike(spec, value), wrong = given.leaves.find((each) => !isTensor(each));
+  const wrong = given.leaves.find((each) => !isTensor(each));
   if (wrong !== undefined) refuseValue(`tensors as ${of}`, wrong);
-  if (leaves) return leaves.filter(isTensor);
-  throw new DynError(`Expected ${of} of the form ${specText(spec)} but found ${specText(given.spec)}`);
+  return flattenLike(spec, value, { what: of, isLeaf: isTensor }).filter(isTensor);
 }
 
 function requiresGradIn(value: unknown): boolean {

@@ -316,17 +316,7 @@ export function linearize<A extends readonly unknown[]>(
   ...primals: A
 ): [value: unknown, push: (...tangents: readonly unknown[]) => unknown] {
   const { value, push } = linearized("linearize", f, { primals, hasAux: false });
-  const { leaves, spec } = flatten(primals, isTensor);
-  const types = leaves.filter(isTensor).map(({ dtype }) => dtype);
-  return [value, (...tangents) => {
-    tensorsLike(spec, tangents, "tangents for linearize").forEach(({ dtype }, k) => {
-      const wanted = types[k];
-      if (wanted !== undefined && wanted !== dtype) {
-        throw new DynError(`Expected a tangent of the type of its primal, ${wanted}, but found ${dtype}`);
-      }
-    });
-    return push(...tangents);
-  }];
+  return [value, push];
 }
 
 /** A function that is linear around primals. */
@@ -344,7 +334,8 @@ export function linearized<A extends readonly unknown[]>(
 ): Linearized {
   checkFunction(f, "of tensors to differentiate");
   const given = primalsOf(owner, primals, primals.map((_, k) => k)),
-    { spec: form } = flatten(primals, isTensor);
+    { spec: form } = flatten(primals, isTensor),
+    types = given.tensors.map(({ dtype }) => dtype);
   const { tensors, arranged, seeds, pulled, auxiliary } = enableGrad(() => {
     const { value, auxiliary } = auxiliaryOf(owner, Reflect.apply(f, undefined, given.args), hasAux);
     const { tensors, arranged } = outputsOf(owner, value);
@@ -357,6 +348,12 @@ export function linearized<A extends readonly unknown[]>(
   endTransform(given.tensors);
   const push = (...tangents: readonly unknown[]): unknown => {
     const found = tensorsLike(form, tangents, `tangents for ${owner}`);
+    found.forEach(({ dtype }, k) => {
+      const wanted = types[k];
+      if (wanted !== undefined && wanted !== dtype) {
+        throw new DynError(`Expected a tangent of the type of its primal, ${wanted}, but found ${dtype}`);
+      }
+    });
     const isAgain = isGradEnabled() && (isInner || found.some(requiresGradBeneath));
     return arranged(pulledBack(pulled, seeds, { tangents: found, isInner: isAgain }));
   };

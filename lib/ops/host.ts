@@ -8,7 +8,8 @@ import { numberArray } from "../base/bfloat16.ts";
 import { type DType, type HostArray, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { contiguousMeta } from "../graph/meta.ts";
-import { product } from "../sym/expr.ts";
+import { isLess, sizeText } from "../sym/decide.ts";
+import { type Dim, product } from "../sym/expr.ts";
 import { composeOp, hostOp, type HostTensor } from "./definition.ts";
 import { nullable, optional, required } from "./params.ts";
 import { knownSize, normalizeDim, sameShape, shapeText } from "./shapes.ts";
@@ -29,13 +30,15 @@ export function hostTensor(
   return { shape, dtype, data };
 }
 
-/** Maximum number of elements of a result whose size follows from elements: a GiB of int64. */
-export const MOST_ELEMENTS = 2 ** 27;
+/** Maximum number of elements of a result whose size is no operand's: a GiB of int64. */
+const MOST_ELEMENTS = 2 ** 27;
 
 /** Throws DynError if a result would have more elements than can be held. */
-export function checkCount(name: string, count: number): void {
-  if (count > MOST_ELEMENTS) {
-    throw new DynError(`Expected at most ${MOST_ELEMENTS} elements from ${name} but found ${count}`);
+export function checkCount(name: string, count: Dim): void {
+  if (isLess(MOST_ELEMENTS, count)) {
+    throw new DynError(
+      `Expected at most ${MOST_ELEMENTS} elements from ${name} but found ${sizeText(count)}`,
+    );
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import { checkFunction, checkKind, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { DynError, invariant } from "../base/errors.ts";
-import { flatten, flattenLike, isPlainObject, specText, type TreeSpec, unflatten } from "../base/tree.ts";
+import { flatten, flattenLike, isPlainObject, type TreeSpec, unflatten } from "../base/tree.ts";
 import { runCond, runScan, runWhile } from "../graph/higher_order.ts";
 import { ops } from "./eager.ts";
 import { eagerRegions } from "./regions.ts";
@@ -163,11 +163,7 @@ export function map<X extends Tensors, Y extends Tensors, A extends readonly unk
 
 /** The leaves of a value in the order of a structure. Throws DynError if it has another one. */
 function leavesLike(spec: TreeSpec, value: unknown, what: string): readonly unknown[] {
-  const leaves = flattenLike(spec, value);
-  if (leaves) return leaves;
-  throw new DynError(
-    `Expected ${what} of the form ${specText(spec)} but found ${specText(flattened(value).spec)}`,
-  );
+  return flattenLike(spec, value, { what, isLeaf: isTensor });
 }
 
 function flattened(value: unknown): { readonly leaves: readonly unknown[]; readonly spec: TreeSpec } {

@@ -31,7 +31,9 @@ export function nearZero<T extends TensorLike>(
   return o.where(near, factor ? o.mul(factor(small), sum) : sum, quotient(o.where(near, 1, x)));
 }
 
-const factorial = (n: number): number => n < 2 ? 1 : n * factorial(n - 1);
+/** n! as a float. */
+export const factorial = (n: number): number =>
+  Array.from({ length: n }, (_, i) => i + 1).reduce((a, b) => a * b, 1);
 
 /** Of I₁′(x) = ½ Σ (2k + 1) (x/2)²ᵏ / (k! (k + 1)!), or of J₁′, whose signs alternate. */
 const ofOrderOne = (sign: 1 | -1): readonly number[] =>

@@ -10,6 +10,7 @@ import { required } from "../params.ts";
 import { k, pointwise, pointwiseMeta, reduceTo, typesOf } from "../pointwise.ts";
 import { floatTypeOf, isTensor } from "../promotion.ts";
 import { composeWideOp, lowerWideOp } from "../wide.ts";
+import { factorial } from "./near_zero.ts";
 import { SPECIAL } from "./series.ts";
 
 /** B₂ₙ/(2n)! for n = 1, 2, … */
@@ -150,10 +151,6 @@ const polygamma = composeWideOp({
   samples: [0, 1, 2, 3].map((n) => ({ args: [n, { tensor: [3], range: [0.3, 4] }] as const })),
   errors: [{ args: [-1, { tensor: [3] }], message: "at least 0" }],
 });
-
-/** n! as a float. */
-const factorial = (n: number): number =>
-  Array.from({ length: n }, (_, i) => i + 1).reduce((a, b) => a * b, 1);
 
 const polygammaOf = lowerWideOp({
   name: "polygammaOf",

@@ -161,25 +161,28 @@ export type Fields<T> = {
 /** Objects with these fields, which the expected type names; undefined ones are omitted. */
 export function record<T extends object>(fields: Fields<NoInfer<T>>): Codec<T> {
   const entries = Object.entries(fields as Readonly<Record<string, Codec<unknown> | Optional<unknown>>>);
-  const optionals = entries.flatMap(([name, each]) => "present" in each ? [name] : []);
-  const codecs = entries.map(([name, each]) => [name, "present" in each ? each.present : each] as const);
+  const codecs = entries.map(([name, each]) =>
+    "present" in each
+      ? { name, codec: each.present, isOptional: true }
+      : { name, codec: each, isOptional: false }
+  );
   return {
     write(value, symbols) {
       const form: Record<string, Plain> = {};
-      for (const [name, codec] of codecs) {
+      for (const { name, codec, isOptional } of codecs) {
         const each: unknown = Reflect.get(value, name);
         if (each !== undefined) form[name] = codec.write(each, symbols);
-        else if (!optionals.includes(name)) throw new NotStorable(`a record without ${name}`);
+        else if (!isOptional) throw new NotStorable(`a record without ${name}`);
       }
       return form;
     },
     read(form, symbols) {
       const given = recordIn(form);
       const found: [string, unknown][] = [];
-      for (const [name, codec] of codecs) {
+      for (const { name, codec, isOptional } of codecs) {
         const each = given[name];
         if (each !== undefined) found.push([name, codec.read(each, symbols)]);
-        else if (!optionals.includes(name)) throw new DamagedForm(`Expected a field ${name} but found none`);
+        else if (!isOptional) throw new DamagedForm(`Expected a field ${name} but found none`);
       }
       return Object.fromEntries(found) as T;
     },
