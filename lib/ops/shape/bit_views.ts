@@ -16,7 +16,8 @@ import { shapeText } from "../shapes.ts";
 
 /** The argument of a call of the method `view` that names a type; undefined for a call with sizes. */
 export function typeOfView(given: readonly unknown[]): unknown {
-  const [only] = given;
+  // By its place: the program may have replaced the iterator of lists
+  const only = given[0];
   if (given.length !== 1 || typeof only === "string") return given.length === 1 ? only : undefined;
   if (typeof only !== "object" || only === null || !Object.hasOwn(only, "dtype")) return undefined;
   return optionsOf<{ dtype?: unknown }>("view", only, ["dtype"]).dtype;
