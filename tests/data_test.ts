@@ -31,6 +31,8 @@ Deno.test("a loader takes arrays and options by position and name", () => {
   });
   assertEquals([...joined], ["2-1-0", "4-3"]);
   assertThrows(() => new data.DataLoader(numbers, 0), DynError, "batchSize");
+  assertThrows(() => Reflect.set(short, "batchSize", 5), DynError, "but found 5 later");
+  assertEquals(short.batchSize, 2);
   assertThrows(() => new data.DataLoader(numbers, { shuffle: true, sampler: [0] }), DynError, "both");
   assertThrows(
     () => new data.DataLoader(numbers, { batchSize: null, dropLast: true }),

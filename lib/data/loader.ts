@@ -82,8 +82,7 @@ export type Samples<S> = Dataset<S> | readonly S[] | Iterable<S>;
  * dataset unless the dataset selects its part by `data.getWorkerInfo()`.
  */
 export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterable<B> {
-  /** Samples per batch; null: single samples. */
-  readonly batchSize: number | null;
+  readonly #batchSize: number | null;
   /** The dataset; null for iterable datasets. */
   readonly #dataset: Dataset<S> | null;
   readonly #stream: Iterable<S> | null;
@@ -102,7 +101,7 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
     checkSamples(dataset);
     this.#dataset = isList(dataset) ? new ListDataset(dataset) : isIndexed(dataset) ? dataset : null;
     this.#stream = isList(dataset) || isIndexed(dataset) ? null : dataset;
-    this.batchSize = batchSampler || options.batchSize === null ? null : options.batchSize ?? 1;
+    this.#batchSize = batchSampler || options.batchSize === null ? null : options.batchSize ?? 1;
     if (sampler && shuffle) throw new DynError("Expected either a sampler or shuffle but found both");
     if (batchSampler && (options.batchSize !== undefined || shuffle || sampler || options.dropLast)) {
       throw new DynError(
@@ -134,6 +133,16 @@ export class DataLoader<S, B = Collated<S>> implements Iterable<B>, AsyncIterabl
       stream: this.#stream ? { size: this.batchSize ?? 1, dropLast: options.dropLast ?? false } : null,
       defaultDtype: getDefaultDtype(),
     };
+  }
+
+  /** Samples per batch; null: single samples. */
+  get batchSize(): number | null {
+    return this.#batchSize;
+  }
+
+  /** Throws DynError: samplers and workers were created for the former size. */
+  set batchSize(size: never) {
+    throw new DynError(`Expected batchSize as the constructor of DataLoader took it but found ${size} later`);
   }
 
   /** The dataset. Throws DynError for iterable datasets. */

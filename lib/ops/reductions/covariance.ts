@@ -41,6 +41,7 @@ const cov = composeWideOp({
     fweights: nullable("tensor", { keyword: true }),
     aweights: nullable("tensor", { keyword: true }),
   },
+  bounds: () => ({ aweights: [0, Infinity] }),
   infer({ self, fweights, aweights }) {
     if (self.shape.length > 2) {
       throw new DynError(`Expected at most 2 dimensions but found ${shapeText(self.shape)}`);
@@ -97,6 +98,7 @@ const cov = composeWideOp({
     { args: [t(3, 5)] },
     { args: [t(4)] },
     { args: [t(2, 3)], options: { fweights: { tensor: [3], dtype: "int64", range: [1, 4] } } },
+    { args: [t(2, 3)], options: { aweights: { tensor: [3], range: [0.5, 2] } } },
   ],
   errors: [
     { args: [t(2, 2, 2)], message: "at most 2" },
@@ -104,6 +106,11 @@ const cov = composeWideOp({
       args: [t(2, 3)],
       options: { fweights: { tensor: [3], dtype: "int64", range: [-4, -1] } },
       message: "Expected a frequency in [0,",
+    },
+    {
+      args: [t(2, 3)],
+      options: { aweights: { tensor: [3], range: [-4, -1] } },
+      message: "Expected elements of aweights of at least 0 for cov",
     },
   ],
 });
