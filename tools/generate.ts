@@ -118,30 +118,28 @@ function defaultText(name: string, { default: value }: Param): string {
   return `As PyTorch's \`${shown}\`; ${otherwise}.`;
 }
 
-/** The fields of the arguments of an op by name. */
-function optionsFields(definition: OpDefinition): string[] {
-  const fields = namedParams(definition).flatMap(([name, p]) => [
-    `  /** ${defaultText(name, p)} */`,
-    `  readonly ${name}?: ${typeOf(p, "T")} | undefined;`,
-  ]);
+/** The fields of the arguments of an op by name, each with its comment. */
+function fieldsOf(definition: OpDefinition): string[] {
+  const field = (comment: string, name: string, type: string) =>
+    `  /** ${comment} */\n  readonly ${name}?: ${type} | undefined;`;
+  const fields = namedParams(definition).map(([name, p]) =>
+    field(defaultText(name, p), name, typeOf(p, "T"))
+  );
   if (isCreation(definition)) {
     fields.push(
-      "  /** Whether to record operations on the result; default false. */",
-      "  readonly requiresGrad?: boolean | undefined;",
+      field("Whether to record operations on the result; default false.", "requiresGrad", "boolean"),
     );
   }
   if (definition.takesGenerator) {
-    fields.push(
-      "  /** The generator of random numbers; default: the global one. */",
-      "  readonly generator?: RandomSource | null | undefined;",
-    );
+    const about = "The generator of random numbers; default: the global one.";
+    fields.push(field(about, "generator", "RandomSource | null"));
   }
   return fields;
 }
 
 /** The ops that take the same arguments by name. */
 const OPTIONS: readonly (readonly OpDefinition[])[] = [
-  ...Map.groupBy(ALL_OPS.filter(hasOptions), (definition) => optionsFields(definition).join("\n")).values(),
+  ...Map.groupBy(ALL_OPS.filter(hasOptions), (definition) => fieldsOf(definition).join("\n")).values(),
 ];
 
 /** Names of interfaces: of one or two arguments that several ops share by these, of others by the first op. */
@@ -155,15 +153,36 @@ const OPTIONS_NAMES: ReadonlyMap<OpDefinition, string> = new Map(
   }),
 );
 
+/** The interfaces of arguments that others extend: of two fields or more, which several ops take. */
+const BASE_OPTIONS = OPTIONS.flatMap(([first, ...others]) => {
+  const fields = first ? fieldsOf(first) : [];
+  return first && others.length > 0 && fields.length > 1 ? [{ name: optionsName(first, "T"), fields }] : [];
+});
+
 function firstName([first]: readonly OpDefinition[]): string {
   return first ? `${capitalized(first.name)}Options` : "";
 }
 
 function sharedName([first, ...others]: readonly OpDefinition[]): string | null {
   const fields = first && others.length > 0
-    ? optionsFields(first).flatMap((line) => /readonly (\w+)\?/.exec(line)?.[1] ?? [])
+    ? fieldsOf(first).flatMap((field) => /readonly (\w+)\?/.exec(field)?.[1] ?? [])
     : [];
   return fields.length === 1 || fields.length === 2 ? `${fields.map(capitalized).join("")}Options` : null;
+}
+
+/** The fields that an interface of arguments writes itself, and the interfaces that have its other fields. */
+function extendedOptions(definition: OpDefinition): { readonly bases: string[]; readonly fields: string[] } {
+  const bases: string[] = [];
+  let own = fieldsOf(definition);
+  const all = own.length;
+  for (;;) {
+    const [largest] = BASE_OPTIONS
+      .filter(({ fields }) => fields.length < all && fields.every((field) => own.includes(field)))
+      .sort((a, b) => b.fields.length - a.fields.length);
+    if (!largest) return { bases, fields: own };
+    bases.push(largest.name);
+    own = own.filter((field) => !largest.fields.includes(field));
+  }
 }
 
 /** The interfaces of arguments by name, one for all ops that have the same. */
@@ -174,11 +193,11 @@ function optionsInterfaces(): string[] {
     const about = others.length > 0
       ? ` and ${others.length} further ${others.length === 1 ? "op" : "ops"}`
       : "";
-    return [
-      `/** Arguments of ${first.name}${about} by name. */\nexport interface ${optionsName(first, "T")} {\n${
-        optionsFields(first).join("\n")
-      }\n}\n`,
-    ];
+    const { bases, fields } = extendedOptions(first);
+    const heading = `export interface ${optionsName(first, "T")}${
+      bases.length > 0 ? ` extends ${bases.join(", ")}` : ""
+    }`;
+    return [`/** Arguments of ${first.name}${about} by name. */\n${heading} {\n${fields.join("\n")}\n}\n`];
   });
 }
 
@@ -419,11 +438,19 @@ function optionsFile(): string {
   ].join("\n");
 }
 
+/** Width of a line: what is longer is written once, and named where it is the same. */
+const LINE = 100;
+
 /** The interface that compositions and gradients use; programs meet the ops as methods and functions, with docs. */
 function opsFile(): string {
-  const body = ALL_OPS.flatMap((d) =>
-    signatures(d, { tensor: "T", method: false, compact: true }).map((form) => `  ${d.name}${form};`)
-  );
+  const first = new Map<string, string>();
+  const body = ALL_OPS.flatMap((d) => {
+    const forms = signatures(d, { tensor: "T", method: false, compact: true });
+    const all = forms.join("\n"), same = first.get(all);
+    if (same !== undefined && all.length > LINE) return [`  ${d.name}: OpApi<T>["${same}"];`];
+    if (same === undefined) first.set(all, d.name);
+    return forms.map((form) => `  ${d.name}${form};`);
+  });
   return [
     "/**",
     ` * The ops as one typed interface. ${NOTICE}`,

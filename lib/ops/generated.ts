@@ -160,14 +160,7 @@ export interface OpApi<T extends TensorLike> {
   ): Results<T, ["values", "indices"]>;
   max(self: T, options: named.MaxOptions<T> & { readonly dim: number }): Results<T, ["values", "indices"]>;
   max(self: T, dim?: null | named.MaxOptions<T>, keepdim?: boolean): T;
-  min(self: T, other: T): T;
-  min(
-    self: T,
-    dim: number,
-    ...rest: Rest<named.MaxOptions<T>, ["keepdim"]>
-  ): Results<T, ["values", "indices"]>;
-  min(self: T, options: named.MaxOptions<T> & { readonly dim: number }): Results<T, ["values", "indices"]>;
-  min(self: T, dim?: null | named.MaxOptions<T>, keepdim?: boolean): T;
+  min: OpApi<T>["max"];
   countNonzero(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
   nansum(self: T, ...rest: Rest<named.SumOptions, ["dim", "keepdim"]>): T;
   nanmean(self: T, ...rest: Rest<named.SumOptions, ["dim", "keepdim"]>): T;
@@ -182,10 +175,8 @@ export interface OpApi<T extends TensorLike> {
   emptyLike(self: T, options?: named.ZerosOptions): T;
   newZeros(self: T, size: readonly Dim[], options?: named.ZerosOptions): T;
   newZeros(self: T, ...size: (Dim | named.ZerosOptions)[]): T;
-  newOnes(self: T, size: readonly Dim[], options?: named.ZerosOptions): T;
-  newOnes(self: T, ...size: (Dim | named.ZerosOptions)[]): T;
-  newEmpty(self: T, size: readonly Dim[], options?: named.ZerosOptions): T;
-  newEmpty(self: T, ...size: (Dim | named.ZerosOptions)[]): T;
+  newOnes: OpApi<T>["newZeros"];
+  newEmpty: OpApi<T>["newZeros"];
   full(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: named.ZerosOptions): T;
   fullLike(self: T, fillValue: Scalar | Dim | Complex, options?: named.ZerosOptions): T;
   newFull(self: T, size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: named.ZerosOptions): T;
@@ -247,25 +238,14 @@ export interface OpApi<T extends TensorLike> {
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & named.StorageOffsetOptions,
   ): T;
   aliasCopy(self: T): T;
-  asStridedCopy(
-    self: T,
-    size: readonly Dim[],
-    stride: readonly Dim[],
-    ...rest: Rest<named.StorageOffsetOptions, ["storageOffset"]>
-  ): T;
-  asStridedCopy(
-    self: T,
-    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & named.StorageOffsetOptions,
-  ): T;
+  asStridedCopy: OpApi<T>["asStrided"];
   diagonalCopy(self: T, ...rest: Rest<named.DiagonalOptions, ["offset", "dim1", "dim2"]>): T;
-  expandCopy(self: T, size: readonly Dim[], options?: named.ImplicitOptions): T;
-  expandCopy(self: T, ...size: (Dim | named.ImplicitOptions)[]): T;
+  expandCopy: OpApi<T>["expand"];
   permuteCopy(self: T, dims: readonly number[]): T;
   permuteCopy(self: T, ...dims: number[]): T;
   squeezeCopy(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
   squeezeCopy(self: T, ...dim: (number | named.DimOptions)[]): T;
-  unfoldCopy(self: T, dimension: number, size: Dim, step: Dim): T;
-  unfoldCopy(self: T, named: { readonly dimension: number; readonly size: Dim; readonly step: Dim }): T;
+  unfoldCopy: OpApi<T>["unfold"];
   unsqueezeCopy(self: T, dim: number): T;
   unsqueezeCopy(self: T, named: { readonly dim: number }): T;
   viewCopy(self: T, size: readonly Dim[]): T;
@@ -334,8 +314,7 @@ export interface OpApi<T extends TensorLike> {
     src: T,
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & named.StorageOffsetOptions,
   ): T;
-  transpose(self: T, dim0: number, dim1: number): T;
-  transpose(self: T, named: { readonly dim0: number; readonly dim1: number }): T;
+  transpose: OpApi<T>["transposeCopy"];
   swapaxes(self: T, axis0: number, axis1: number): T;
   swapaxes(self: T, named: { readonly axis0: number; readonly axis1: number }): T;
   t(self: T): T;
@@ -351,25 +330,10 @@ export interface OpApi<T extends TensorLike> {
   expandAs(self: T, other: T): T;
   broadcastTo(self: T, size: readonly Dim[]): T;
   broadcastTo(self: T, named: { readonly size: readonly Dim[] }): T;
-  narrow(self: T, dim: number, start: Dim, length: Dim): T;
-  narrow(self: T, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
-  split(
-    self: T,
-    splitSize: Dim | readonly Dim[],
-    ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>
-  ): T[];
-  split(self: T, named: { readonly splitSize: Dim | readonly Dim[] } & named.SplitWithSizesCopyOptions): T[];
-  splitWithSizes(
-    self: T,
-    splitSizes: readonly Dim[],
-    ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>
-  ): T[];
-  splitWithSizes(
-    self: T,
-    named: { readonly splitSizes: readonly Dim[] } & named.SplitWithSizesCopyOptions,
-  ): T[];
-  chunk(self: T, chunks: number, ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>): T[];
-  chunk(self: T, named: { readonly chunks: number } & named.SplitWithSizesCopyOptions): T[];
+  narrow: OpApi<T>["narrowCopy"];
+  split: OpApi<T>["unsafeSplit"];
+  splitWithSizes: OpApi<T>["splitWithSizesCopy"];
+  chunk: OpApi<T>["unsafeChunk"];
   tensorSplit(
     self: T,
     indicesOrSections: Dim | readonly Dim[],
@@ -381,10 +345,8 @@ export interface OpApi<T extends TensorLike> {
   ): T[];
   hsplit(self: T, indicesOrSections: IntOrInts): T[];
   hsplit(self: T, named: { readonly indicesOrSections: IntOrInts }): T[];
-  vsplit(self: T, indicesOrSections: IntOrInts): T[];
-  vsplit(self: T, named: { readonly indicesOrSections: IntOrInts }): T[];
-  dsplit(self: T, indicesOrSections: IntOrInts): T[];
-  dsplit(self: T, named: { readonly indicesOrSections: IntOrInts }): T[];
+  vsplit: OpApi<T>["hsplit"];
+  dsplit: OpApi<T>["hsplit"];
   unbind(self: T, ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>): T[];
   gather(self: T, dim: number, index: T, options?: named.GatherOptions): T;
   gather(self: T, named: { readonly dim: number; readonly index: T } & named.GatherOptions): T;
@@ -421,12 +383,7 @@ export interface OpApi<T extends TensorLike> {
     values: T,
     ...rest: Rest<named.AccumulateOptions, ["accumulate"]>
   ): T;
-  putIndices(
-    self: T,
-    indices: readonly (T | null)[],
-    values: T,
-    ...rest: Rest<named.AccumulateOptions, ["accumulate"]>
-  ): T;
+  putIndices: OpApi<T>["indexPut"];
   maskedSelect(self: T, mask: T): T;
   maskedScatter(self: T, mask: T, source: T): T;
   flip(self: T, dims: IntOrInts): T;
@@ -449,16 +406,14 @@ export interface OpApi<T extends TensorLike> {
   stack(tensors: readonly T[], ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>): T;
   cumsum(self: T, dim: number, options?: named.DtypeOptions): T;
   cumsum(self: T, named: { readonly dim: number } & named.DtypeOptions): T;
-  cumprod(self: T, dim: number, options?: named.DtypeOptions): T;
-  cumprod(self: T, named: { readonly dim: number } & named.DtypeOptions): T;
+  cumprod: OpApi<T>["cumsum"];
   logcumsumexp(self: T, dim: number): T;
   logcumsumexp(self: T, named: { readonly dim: number }): T;
   runningMax(self: T, dim: number): T;
   runningMin(self: T, dim: number): T;
   cummax(self: T, dim: number): Results<T, ["values", "indices"]>;
   cummax(self: T, named: { readonly dim: number }): Results<T, ["values", "indices"]>;
-  cummin(self: T, dim: number): Results<T, ["values", "indices"]>;
-  cummin(self: T, named: { readonly dim: number }): Results<T, ["values", "indices"]>;
+  cummin: OpApi<T>["cummax"];
   atan2(self: T, other: Operand<T>): T;
   hypot(self: T, other: Operand<T>): T;
   copysign(self: T, other: Operand<T>): T;
@@ -673,16 +628,7 @@ export interface OpApi<T extends TensorLike> {
   ): Results<T, ["values", "indices"]>;
   median(self: T, options: named.ArgmaxOptions & { readonly dim: number }): Results<T, ["values", "indices"]>;
   median(self: T, dim?: null | named.ArgmaxOptions, keepdim?: boolean): T;
-  nanmedian(
-    self: T,
-    dim: number,
-    ...rest: Rest<named.ArgmaxOptions, ["keepdim"]>
-  ): Results<T, ["values", "indices"]>;
-  nanmedian(
-    self: T,
-    options: named.ArgmaxOptions & { readonly dim: number },
-  ): Results<T, ["values", "indices"]>;
-  nanmedian(self: T, dim?: null | named.ArgmaxOptions, keepdim?: boolean): T;
+  nanmedian: OpApi<T>["median"];
   quantile(self: T, q: Operand<T>, ...rest: Rest<named.QuantileOptions, ["dim", "keepdim"]>): T;
   nanquantile(self: T, q: Operand<T>, ...rest: Rest<named.QuantileOptions, ["dim", "keepdim"]>): T;
   searchsorted(sortedSequence: T, self: Operand<T>, options?: named.SearchsortedOptions<T>): T;
@@ -809,74 +755,8 @@ export interface OpApi<T extends TensorLike> {
     returnIndices?: false | named.MaxPool1dOptions,
   ): T;
   maxPool1d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxPool1dOptions): T;
-  maxPool2d(
-    self: T,
-    kernelSize: Dim | readonly Dim[],
-    stride: Dim | readonly Dim[] | null | undefined,
-    padding: Dim | readonly Dim[] | undefined,
-    dilation: Dim | readonly Dim[] | undefined,
-    ceilMode: boolean | undefined,
-    returnIndices: true,
-    options?: named.MaxPool1dOptions,
-  ): Results<T, ["values", "indices"]>;
-  maxPool2d(
-    self: T,
-    kernelSize: Dim | readonly Dim[],
-    options: named.MaxPool1dOptions & { readonly returnIndices: true },
-  ): Results<T, ["values", "indices"]>;
-  maxPool2d(
-    self: T,
-    kernelSize: Dim | readonly Dim[],
-    stride: Dim | readonly Dim[] | null | undefined,
-    padding: Dim | readonly Dim[] | undefined,
-    dilation: Dim | readonly Dim[] | undefined,
-    ceilMode: boolean | undefined,
-    options: named.MaxPool1dOptions & { readonly returnIndices: true },
-  ): Results<T, ["values", "indices"]>;
-  maxPool2d(
-    self: T,
-    kernelSize: Dim | readonly Dim[],
-    stride?: Dim | readonly Dim[] | null,
-    padding?: Dim | readonly Dim[],
-    dilation?: Dim | readonly Dim[],
-    ceilMode?: boolean,
-    returnIndices?: false | named.MaxPool1dOptions,
-  ): T;
-  maxPool2d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxPool1dOptions): T;
-  maxPool3d(
-    self: T,
-    kernelSize: Dim | readonly Dim[],
-    stride: Dim | readonly Dim[] | null | undefined,
-    padding: Dim | readonly Dim[] | undefined,
-    dilation: Dim | readonly Dim[] | undefined,
-    ceilMode: boolean | undefined,
-    returnIndices: true,
-    options?: named.MaxPool1dOptions,
-  ): Results<T, ["values", "indices"]>;
-  maxPool3d(
-    self: T,
-    kernelSize: Dim | readonly Dim[],
-    options: named.MaxPool1dOptions & { readonly returnIndices: true },
-  ): Results<T, ["values", "indices"]>;
-  maxPool3d(
-    self: T,
-    kernelSize: Dim | readonly Dim[],
-    stride: Dim | readonly Dim[] | null | undefined,
-    padding: Dim | readonly Dim[] | undefined,
-    dilation: Dim | readonly Dim[] | undefined,
-    ceilMode: boolean | undefined,
-    options: named.MaxPool1dOptions & { readonly returnIndices: true },
-  ): Results<T, ["values", "indices"]>;
-  maxPool3d(
-    self: T,
-    kernelSize: Dim | readonly Dim[],
-    stride?: Dim | readonly Dim[] | null,
-    padding?: Dim | readonly Dim[],
-    dilation?: Dim | readonly Dim[],
-    ceilMode?: boolean,
-    returnIndices?: false | named.MaxPool1dOptions,
-  ): T;
-  maxPool3d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxPool1dOptions): T;
+  maxPool2d: OpApi<T>["maxPool1d"];
+  maxPool3d: OpApi<T>["maxPool1d"];
   windowSum(
     self: T,
     kernel: readonly Dim[],
@@ -909,24 +789,8 @@ export interface OpApi<T extends TensorLike> {
     >
   ): T;
   avgPool1d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.AvgPool1dOptions): T;
-  avgPool2d(
-    self: T,
-    kernelSize: Dim | readonly Dim[],
-    ...rest: Rest<
-      named.AvgPool1dOptions,
-      ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"]
-    >
-  ): T;
-  avgPool2d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.AvgPool1dOptions): T;
-  avgPool3d(
-    self: T,
-    kernelSize: Dim | readonly Dim[],
-    ...rest: Rest<
-      named.AvgPool1dOptions,
-      ["stride", "padding", "ceilMode", "countIncludePad", "divisorOverride"]
-    >
-  ): T;
-  avgPool3d(self: T, named: { readonly kernelSize: Dim | readonly Dim[] } & named.AvgPool1dOptions): T;
+  avgPool2d: OpApi<T>["avgPool1d"];
+  avgPool3d: OpApi<T>["avgPool1d"];
   lpPool1d(
     self: T,
     normType: number,
@@ -939,30 +803,8 @@ export interface OpApi<T extends TensorLike> {
       & { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] }
       & named.StrideCeilModeOptions,
   ): T;
-  lpPool2d(
-    self: T,
-    normType: number,
-    kernelSize: Dim | readonly Dim[],
-    ...rest: Rest<named.StrideCeilModeOptions, ["stride", "ceilMode"]>
-  ): T;
-  lpPool2d(
-    self: T,
-    named:
-      & { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] }
-      & named.StrideCeilModeOptions,
-  ): T;
-  lpPool3d(
-    self: T,
-    normType: number,
-    kernelSize: Dim | readonly Dim[],
-    ...rest: Rest<named.StrideCeilModeOptions, ["stride", "ceilMode"]>
-  ): T;
-  lpPool3d(
-    self: T,
-    named:
-      & { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] }
-      & named.StrideCeilModeOptions,
-  ): T;
+  lpPool2d: OpApi<T>["lpPool1d"];
+  lpPool3d: OpApi<T>["lpPool1d"];
   fractionalMaxPool2d(
     self: T,
     kernelSize: IntOrInts,
@@ -995,38 +837,7 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     named: { readonly kernelSize: IntOrInts } & named.FractionalMaxPool2dOptions<T>,
   ): T;
-  fractionalMaxPool3d(
-    self: T,
-    kernelSize: IntOrInts,
-    outputSize: IntOrInts | null | undefined,
-    outputRatio: number | readonly number[] | null | undefined,
-    returnIndices: true,
-    ...rest: Rest<named.FractionalMaxPool2dOptions<T>, ["randomSamples"]>
-  ): Results<T, ["values", "indices"]>;
-  fractionalMaxPool3d(
-    self: T,
-    kernelSize: IntOrInts,
-    options: named.FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
-  ): Results<T, ["values", "indices"]>;
-  fractionalMaxPool3d(
-    self: T,
-    kernelSize: IntOrInts,
-    outputSize: IntOrInts | null | undefined,
-    outputRatio: number | readonly number[] | null | undefined,
-    options: named.FractionalMaxPool2dOptions<T> & { readonly returnIndices: true },
-  ): Results<T, ["values", "indices"]>;
-  fractionalMaxPool3d(
-    self: T,
-    kernelSize: IntOrInts,
-    outputSize?: IntOrInts | null,
-    outputRatio?: number | readonly number[] | null,
-    returnIndices?: false | named.FractionalMaxPool2dOptions<T>,
-    randomSamples?: T | null,
-  ): T;
-  fractionalMaxPool3d(
-    self: T,
-    named: { readonly kernelSize: IntOrInts } & named.FractionalMaxPool2dOptions<T>,
-  ): T;
+  fractionalMaxPool3d: OpApi<T>["fractionalMaxPool2d"];
   cauchy(
     self: T,
     ...rest: Rest<OperandNumbers<named.CauchyOptions, "median" | "sigma", T>, ["median", "sigma"]>
@@ -1262,26 +1073,8 @@ export interface OpApi<T extends TensorLike> {
       readonly alignCorners: boolean;
     },
   ): T;
-  gridSampler2d(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
-  gridSampler2d(
-    input: T,
-    grid: T,
-    named: {
-      readonly interpolationMode: number;
-      readonly paddingMode: number;
-      readonly alignCorners: boolean;
-    },
-  ): T;
-  gridSampler3d(input: T, grid: T, interpolationMode: number, paddingMode: number, alignCorners: boolean): T;
-  gridSampler3d(
-    input: T,
-    grid: T,
-    named: {
-      readonly interpolationMode: number;
-      readonly paddingMode: number;
-      readonly alignCorners: boolean;
-    },
-  ): T;
+  gridSampler2d: OpApi<T>["gridSampler"];
+  gridSampler3d: OpApi<T>["gridSampler"];
   affineGrid(theta: T, size: readonly Dim[], ...rest: Rest<named.AffineGridOptions, ["alignCorners"]>): T;
   affineGrid(theta: T, named: { readonly size: readonly Dim[] } & named.AffineGridOptions): T;
   marginRankingLoss(
@@ -1295,12 +1088,7 @@ export interface OpApi<T extends TensorLike> {
     target: T,
     ...rest: Rest<OperandNumbers<named.HingeEmbeddingLossOptions, "margin", T>, ["margin", "reduction"]>
   ): T;
-  cosineEmbeddingLoss(
-    input1: T,
-    input2: T,
-    target: T,
-    ...rest: Rest<OperandNumbers<named.MarginReductionOptions, "margin", T>, ["margin", "reduction"]>
-  ): T;
+  cosineEmbeddingLoss: OpApi<T>["marginRankingLoss"];
   outlierMarks(self: T): T;
   gaussianNllLoss(
     self: T,
@@ -1473,7 +1261,7 @@ export interface OpApi<T extends TensorLike> {
     ...rest: Rest<named.PcaLowrankOptions, ["q", "center", "niter"]>
   ): Results<T, ["U", "S", "V"]>;
   luFactorEx(A: T, options?: named.PivotCheckErrorsOptions): Results<T, ["LU", "pivots", "info"]>;
-  luFactorPairs(A: T, options?: named.PivotCheckErrorsOptions): Results<T, ["LU", "pivots", "info"]>;
+  luFactorPairs: OpApi<T>["luFactorEx"];
   permutationOf(pivots: T, rows: number, options?: named.PermutationOfOptions): T;
   luFactor(A: T, options?: named.PivotOptions): Results<T, ["LU", "pivots"]>;
   luUnpack(
@@ -1618,16 +1406,8 @@ export interface OpApi<T extends TensorLike> {
     weight: T,
     ...rest: Rest<named.Conv1dOptions<T>, ["bias", "stride", "padding", "dilation", "groups"]>
   ): T;
-  conv2d(
-    input: T,
-    weight: T,
-    ...rest: Rest<named.Conv1dOptions<T>, ["bias", "stride", "padding", "dilation", "groups"]>
-  ): T;
-  conv3d(
-    input: T,
-    weight: T,
-    ...rest: Rest<named.Conv1dOptions<T>, ["bias", "stride", "padding", "dilation", "groups"]>
-  ): T;
+  conv2d: OpApi<T>["conv1d"];
+  conv3d: OpApi<T>["conv1d"];
   convTranspose1d(
     input: T,
     weight: T,
@@ -1636,31 +1416,15 @@ export interface OpApi<T extends TensorLike> {
       ["bias", "stride", "padding", "outputPadding", "groups", "dilation"]
     >
   ): T;
-  convTranspose2d(
-    input: T,
-    weight: T,
-    ...rest: Rest<
-      named.ConvTranspose1dOptions<T>,
-      ["bias", "stride", "padding", "outputPadding", "groups", "dilation"]
-    >
-  ): T;
-  convTranspose3d(
-    input: T,
-    weight: T,
-    ...rest: Rest<
-      named.ConvTranspose1dOptions<T>,
-      ["bias", "stride", "padding", "outputPadding", "groups", "dilation"]
-    >
-  ): T;
+  convTranspose2d: OpApi<T>["convTranspose1d"];
+  convTranspose3d: OpApi<T>["convTranspose1d"];
   adaptiveSum(self: T, dim: number, count: Dim): T;
   adaptiveSumBackward(grad: T, dim: number, size: Dim): T;
   windowLengths(like: T, size: Dim, count: Dim): T;
   adaptiveAvgPool1d(self: T, outputSize: Dim | readonly (Dim | null)[]): T;
   adaptiveAvgPool1d(self: T, named: { readonly outputSize: Dim | readonly (Dim | null)[] }): T;
-  adaptiveAvgPool2d(self: T, outputSize: Dim | readonly (Dim | null)[]): T;
-  adaptiveAvgPool2d(self: T, named: { readonly outputSize: Dim | readonly (Dim | null)[] }): T;
-  adaptiveAvgPool3d(self: T, outputSize: Dim | readonly (Dim | null)[]): T;
-  adaptiveAvgPool3d(self: T, named: { readonly outputSize: Dim | readonly (Dim | null)[] }): T;
+  adaptiveAvgPool2d: OpApi<T>["adaptiveAvgPool1d"];
+  adaptiveAvgPool3d: OpApi<T>["adaptiveAvgPool1d"];
   adaptiveMax(self: T, dim: number, count: Dim): T;
   adaptiveMaxima(self: T, sizes: readonly Dim[]): T;
   adaptiveMaxOffsets(self: T, sizes: readonly Dim[], kernel: readonly Dim[]): T;
@@ -1685,46 +1449,8 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.ReturnIndicesOptions,
   ): T;
-  adaptiveMaxPool2d(
-    self: T,
-    outputSize: Dim | readonly (Dim | null)[],
-    returnIndices: true,
-    options?: named.ReturnIndicesOptions,
-  ): Results<T, ["values", "indices"]>;
-  adaptiveMaxPool2d(
-    self: T,
-    outputSize: Dim | readonly (Dim | null)[],
-    options: named.ReturnIndicesOptions & { readonly returnIndices: true },
-  ): Results<T, ["values", "indices"]>;
-  adaptiveMaxPool2d(
-    self: T,
-    outputSize: Dim | readonly (Dim | null)[],
-    returnIndices?: false | named.ReturnIndicesOptions,
-  ): T;
-  adaptiveMaxPool2d(
-    self: T,
-    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.ReturnIndicesOptions,
-  ): T;
-  adaptiveMaxPool3d(
-    self: T,
-    outputSize: Dim | readonly (Dim | null)[],
-    returnIndices: true,
-    options?: named.ReturnIndicesOptions,
-  ): Results<T, ["values", "indices"]>;
-  adaptiveMaxPool3d(
-    self: T,
-    outputSize: Dim | readonly (Dim | null)[],
-    options: named.ReturnIndicesOptions & { readonly returnIndices: true },
-  ): Results<T, ["values", "indices"]>;
-  adaptiveMaxPool3d(
-    self: T,
-    outputSize: Dim | readonly (Dim | null)[],
-    returnIndices?: false | named.ReturnIndicesOptions,
-  ): T;
-  adaptiveMaxPool3d(
-    self: T,
-    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & named.ReturnIndicesOptions,
-  ): T;
+  adaptiveMaxPool2d: OpApi<T>["adaptiveMaxPool1d"];
+  adaptiveMaxPool3d: OpApi<T>["adaptiveMaxPool1d"];
   maxUnpool1d(
     self: T,
     indices: T,
@@ -1736,35 +1462,13 @@ export interface OpApi<T extends TensorLike> {
     indices: T,
     named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxUnpool1dOptions,
   ): T;
-  maxUnpool2d(
-    self: T,
-    indices: T,
-    kernelSize: Dim | readonly Dim[],
-    ...rest: Rest<named.MaxUnpool1dOptions, ["stride", "padding", "outputSize"]>
-  ): T;
-  maxUnpool2d(
-    self: T,
-    indices: T,
-    named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxUnpool1dOptions,
-  ): T;
-  maxUnpool3d(
-    self: T,
-    indices: T,
-    kernelSize: Dim | readonly Dim[],
-    ...rest: Rest<named.MaxUnpool1dOptions, ["stride", "padding", "outputSize"]>
-  ): T;
-  maxUnpool3d(
-    self: T,
-    indices: T,
-    named: { readonly kernelSize: Dim | readonly Dim[] } & named.MaxUnpool1dOptions,
-  ): T;
+  maxUnpool2d: OpApi<T>["maxUnpool1d"];
+  maxUnpool3d: OpApi<T>["maxUnpool1d"];
   softmax(self: T, dim: number, ...rest: Rest<named.DtypeOptions, ["dtype"]>): T;
   softmax(self: T, named: { readonly dim: number } & named.DtypeOptions): T;
   safeSoftmax(self: T, dim: number, ...rest: Rest<named.DtypeOptions, ["dtype"]>): T;
-  logSoftmax(self: T, dim: number, ...rest: Rest<named.DtypeOptions, ["dtype"]>): T;
-  logSoftmax(self: T, named: { readonly dim: number } & named.DtypeOptions): T;
-  softmin(self: T, dim: number, ...rest: Rest<named.DtypeOptions, ["dtype"]>): T;
-  softmin(self: T, named: { readonly dim: number } & named.DtypeOptions): T;
+  logSoftmax: OpApi<T>["softmax"];
+  softmin: OpApi<T>["softmax"];
   layerNorm(
     self: T,
     normalizedShape: readonly Dim[],

@@ -99,21 +99,13 @@ export interface LambdOptions {
 }
 
 /** Arguments of sum and 3 further ops by name. */
-export interface SumOptions {
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: IntOrInts | null | undefined;
-  /** As PyTorch's `keepdim`; default false. */
-  readonly keepdim?: boolean | undefined;
+export interface SumOptions extends DimKeepdimOptions {
   /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of prod by name. */
-export interface ProdOptions {
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; default false. */
-  readonly keepdim?: boolean | undefined;
+export interface ProdOptions extends ArgmaxOptions {
   /** As PyTorch's `dtype`; optional. */
   readonly dtype?: DType | null | undefined;
 }
@@ -159,41 +151,23 @@ export interface ZerosOptions {
 }
 
 /** Arguments of arange by name. */
-export interface ArangeOptions {
+export interface ArangeOptions extends ZerosOptions {
   /** As PyTorch's `end`; optional. */
   readonly end?: Scalar | Dim | null | undefined;
   /** As PyTorch's `step`; default 1. */
   readonly step?: Scalar | Dim | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; optional. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; default false. */
-  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of logspace by name. */
-export interface LogspaceOptions {
+export interface LogspaceOptions extends ZerosOptions {
   /** As PyTorch's `base`; default 10. */
   readonly base?: number | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; optional. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; default false. */
-  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of eye by name. */
-export interface EyeOptions {
+export interface EyeOptions extends ZerosOptions {
   /** As PyTorch's `m`; optional. */
   readonly m?: Dim | null | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; optional. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; default false. */
-  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of copy by name. */
@@ -447,11 +421,7 @@ export interface KthvalueOptions {
 }
 
 /** Arguments of quantile and 1 further op by name. */
-export interface QuantileOptions {
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: number | null | undefined;
-  /** As PyTorch's `keepdim`; default false. */
-  readonly keepdim?: boolean | undefined;
+export interface QuantileOptions extends ArgmaxOptions {
   /** As PyTorch's `interpolation`; default "linear". */
   readonly interpolation?: "linear" | "lower" | "higher" | "midpoint" | "nearest" | undefined;
 }
@@ -513,39 +483,27 @@ export interface GluOptions {
 }
 
 /** Arguments of maxPool2dWithIndicesBackward by name. */
-export interface MaxPool2dWithIndicesBackwardOptions {
-  /** As PyTorch's `stride`; optional. */
-  readonly stride?: Dim | readonly Dim[] | null | undefined;
+export interface MaxPool2dWithIndicesBackwardOptions extends StrideCeilModeOptions {
   /** As PyTorch's `padding`; default 0. */
   readonly padding?: Dim | readonly Dim[] | undefined;
   /** As PyTorch's `dilation`; default 1. */
   readonly dilation?: Dim | readonly Dim[] | undefined;
-  /** As PyTorch's `ceil_mode`; default false. */
-  readonly ceilMode?: boolean | undefined;
 }
 
 /** Arguments of maxPool1d and 2 further ops by name. */
-export interface MaxPool1dOptions {
-  /** As PyTorch's `stride`; optional. */
-  readonly stride?: Dim | readonly Dim[] | null | undefined;
+export interface MaxPool1dOptions extends StrideCeilModeOptions {
   /** As PyTorch's `padding`; default 0. */
   readonly padding?: Dim | readonly Dim[] | undefined;
   /** As PyTorch's `dilation`; default 1. */
   readonly dilation?: Dim | readonly Dim[] | undefined;
-  /** As PyTorch's `ceil_mode`; default false. */
-  readonly ceilMode?: boolean | undefined;
   /** As PyTorch's `return_indices`; default false. */
   readonly returnIndices?: boolean | undefined;
 }
 
 /** Arguments of avgPool1d and 2 further ops by name. */
-export interface AvgPool1dOptions {
-  /** As PyTorch's `stride`; optional. */
-  readonly stride?: Dim | readonly Dim[] | null | undefined;
+export interface AvgPool1dOptions extends StrideCeilModeOptions {
   /** As PyTorch's `padding`; default 0. */
   readonly padding?: Dim | readonly Dim[] | undefined;
-  /** As PyTorch's `ceil_mode`; default false. */
-  readonly ceilMode?: boolean | undefined;
   /** As PyTorch's `count_include_pad`; default true. */
   readonly countIncludePad?: boolean | undefined;
   /** As PyTorch's `divisor_override`; optional. */
@@ -615,45 +573,23 @@ export interface FillDiagonalOptions {
 }
 
 /** Arguments of rand and 4 further ops by name. */
-export interface RandOptions {
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; optional. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; default false. */
-  readonly requiresGrad?: boolean | undefined;
+export interface RandOptions extends ZerosOptions {
   /** The generator of random numbers; default: the global one. */
   readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of randint by name. */
-export interface RandintOptions {
+export interface RandintOptions extends RandOptions {
   /** As PyTorch's `high`; optional. */
   readonly high?: Dim | readonly Dim[] | null | undefined;
   /** As PyTorch's `size`; optional. */
   readonly size?: readonly Dim[] | null | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; optional. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; default false. */
-  readonly requiresGrad?: boolean | undefined;
-  /** The generator of random numbers; default: the global one. */
-  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of randintLike by name. */
-export interface RandintLikeOptions {
+export interface RandintLikeOptions extends RandOptions {
   /** As PyTorch's `high`; optional. */
   readonly high?: Dim | null | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; optional. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; default false. */
-  readonly requiresGrad?: boolean | undefined;
-  /** The generator of random numbers; default: the global one. */
-  readonly generator?: RandomSource | null | undefined;
 }
 
 /** Arguments of bernoulli by name. */
@@ -763,27 +699,15 @@ export interface LogsumexpOptions {
 }
 
 /** Arguments of vectorNorm by name. */
-export interface VectorNormOptions {
+export interface VectorNormOptions extends SumOptions {
   /** As PyTorch's `ord`; default 2. */
   readonly ord?: number | undefined;
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: IntOrInts | null | undefined;
-  /** As PyTorch's `keepdim`; default false. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of norm by name. */
-export interface NormOptions {
+export interface NormOptions extends SumOptions {
   /** As PyTorch's `p`; default "fro". */
   readonly p?: Scalar | string | undefined;
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: IntOrInts | null | undefined;
-  /** As PyTorch's `keepdim`; default false. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of normalize by name. */
@@ -923,15 +847,9 @@ export interface DiagflatOptions {
 }
 
 /** Arguments of triuIndices and 1 further op by name. */
-export interface TriuIndicesOptions {
+export interface TriuIndicesOptions extends ZerosOptions {
   /** As PyTorch's `offset`; default 0. */
   readonly offset?: number | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; optional. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; default false. */
-  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of tensordot by name. */
@@ -963,11 +881,7 @@ export interface TrapezoidOptions<T> {
 }
 
 /** Arguments of interpolate by name. */
-export interface InterpolateOptions {
-  /** As PyTorch's `size`; optional. */
-  readonly size?: Dim | readonly Dim[] | null | undefined;
-  /** As PyTorch's `scale_factor`; optional. */
-  readonly scaleFactor?: number | readonly number[] | null | undefined;
+export interface InterpolateOptions extends SizeScaleFactorOptions {
   /** As PyTorch's `mode`; default "nearest". */
   readonly mode?:
     | "nearest"
@@ -1091,31 +1005,23 @@ export interface TripletMarginLossOptions {
 }
 
 /** Arguments of multiMarginLoss by name. */
-export interface MultiMarginLossOptions<T> {
+export interface MultiMarginLossOptions<T> extends ReductionWeightOptions<T> {
   /** As PyTorch's `p`; default 1. */
   readonly p?: number | undefined;
   /** As PyTorch's `margin`; default 1. */
   readonly margin?: number | undefined;
-  /** As PyTorch's `weight`; optional. */
-  readonly weight?: T | null | undefined;
   /** As PyTorch's `size_average`; optional. */
   readonly sizeAverage?: boolean | null | undefined;
   /** As PyTorch's `reduce`; optional. */
   readonly reduce?: boolean | null | undefined;
-  /** As PyTorch's `reduction`; default "mean". */
-  readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of multilabelSoftMarginLoss by name. */
-export interface MultilabelSoftMarginLossOptions<T> {
-  /** As PyTorch's `weight`; optional. */
-  readonly weight?: T | null | undefined;
+export interface MultilabelSoftMarginLossOptions<T> extends ReductionWeightOptions<T> {
   /** As PyTorch's `size_average`; optional. */
   readonly sizeAverage?: boolean | null | undefined;
   /** As PyTorch's `reduce`; optional. */
   readonly reduce?: boolean | null | undefined;
-  /** As PyTorch's `reduction`; default "mean". */
-  readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of cdist by name. */
@@ -1137,13 +1043,9 @@ export interface MultilabelMarginLossOptions {
 }
 
 /** Arguments of linearCrossEntropy by name. */
-export interface LinearCrossEntropyOptions<T> {
+export interface LinearCrossEntropyOptions<T> extends ReductionWeightOptions<T> {
   /** As PyTorch's `linear_bias`; optional. */
   readonly linearBias?: T | null | undefined;
-  /** As PyTorch's `weight`; optional. */
-  readonly weight?: T | null | undefined;
-  /** As PyTorch's `reduction`; default "mean". */
-  readonly reduction?: "none" | "mean" | "sum" | undefined;
   /** As PyTorch's `ignore_index`; optional. */
   readonly ignoreIndex?: number | null | undefined;
   /** As PyTorch's `label_smoothing`; default 0. */
@@ -1173,15 +1075,9 @@ export interface MatrixNormOptions {
 }
 
 /** Arguments of linalgNorm by name. */
-export interface LinalgNormOptions {
+export interface LinalgNormOptions extends SumOptions {
   /** As PyTorch's `ord`; optional. */
   readonly ord?: Scalar | string | null | undefined;
-  /** As PyTorch's `dim`; optional. */
-  readonly dim?: IntOrInts | null | undefined;
-  /** As PyTorch's `keepdim`; default false. */
-  readonly keepdim?: boolean | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
 }
 
 /** Arguments of vander by name. */
@@ -1511,11 +1407,7 @@ export interface WeightBiasOptions<T> {
 }
 
 /** Arguments of nativeBatchNorm by name. */
-export interface NativeBatchNormOptions<T> {
-  /** As PyTorch's `weight`; optional. */
-  readonly weight?: T | null | undefined;
-  /** As PyTorch's `bias`; optional. */
-  readonly bias?: T | null | undefined;
+export interface NativeBatchNormOptions<T> extends WeightBiasOptions<T> {
   /** As PyTorch's `running_mean`; optional. */
   readonly runningMean?: T | null | undefined;
   /** As PyTorch's `running_var`; optional. */
@@ -1577,11 +1469,7 @@ export interface MaxUnpool1dOptions {
 }
 
 /** Arguments of layerNorm and 3 further ops by name. */
-export interface LayerNormOptions<T> {
-  /** As PyTorch's `weight`; optional. */
-  readonly weight?: T | null | undefined;
-  /** As PyTorch's `bias`; optional. */
-  readonly bias?: T | null | undefined;
+export interface LayerNormOptions<T> extends WeightBiasOptions<T> {
   /** As PyTorch's `eps`; default 0.00001. */
   readonly eps?: number | undefined;
 }
@@ -1595,21 +1483,15 @@ export interface RmsNormOptions<T> {
 }
 
 /** Arguments of instanceNorm by name. */
-export interface InstanceNormOptions<T> {
+export interface InstanceNormOptions<T> extends LayerNormOptions<T> {
   /** As PyTorch's `running_mean`; optional. */
   readonly runningMean?: T | null | undefined;
   /** As PyTorch's `running_var`; optional. */
   readonly runningVar?: T | null | undefined;
-  /** As PyTorch's `weight`; optional. */
-  readonly weight?: T | null | undefined;
-  /** As PyTorch's `bias`; optional. */
-  readonly bias?: T | null | undefined;
   /** As PyTorch's `use_input_stats`; default true. */
   readonly useInputStats?: boolean | undefined;
   /** As PyTorch's `momentum`; default 0.1. */
   readonly momentum?: number | undefined;
-  /** As PyTorch's `eps`; default 0.00001. */
-  readonly eps?: number | undefined;
 }
 
 /** Arguments of mseLoss and 1 further op by name. */
@@ -1629,13 +1511,9 @@ export interface SmoothL1LossOptions {
 }
 
 /** Arguments of huberLoss by name. */
-export interface HuberLossOptions<T> {
-  /** As PyTorch's `reduction`; default "mean". */
-  readonly reduction?: "none" | "mean" | "sum" | undefined;
+export interface HuberLossOptions<T> extends ReductionWeightOptions<T> {
   /** As PyTorch's `delta`; default 1. */
   readonly delta?: number | undefined;
-  /** As PyTorch's `weight`; optional. */
-  readonly weight?: T | null | undefined;
 }
 
 /** Arguments of softMarginLoss by name. */
@@ -1645,23 +1523,15 @@ export interface SoftMarginLossOptions {
 }
 
 /** Arguments of nllLoss by name. */
-export interface NllLossOptions<T> {
-  /** As PyTorch's `weight`; optional. */
-  readonly weight?: T | null | undefined;
+export interface NllLossOptions<T> extends ReductionWeightOptions<T> {
   /** As PyTorch's `ignore_index`; default -100. */
   readonly ignoreIndex?: number | undefined;
-  /** As PyTorch's `reduction`; default "mean". */
-  readonly reduction?: "none" | "mean" | "sum" | undefined;
 }
 
 /** Arguments of crossEntropy by name. */
-export interface CrossEntropyOptions<T> {
-  /** As PyTorch's `weight`; optional. */
-  readonly weight?: T | null | undefined;
+export interface CrossEntropyOptions<T> extends ReductionWeightOptions<T> {
   /** As PyTorch's `ignore_index`; default -100. */
   readonly ignoreIndex?: number | undefined;
-  /** As PyTorch's `reduction`; default "mean". */
-  readonly reduction?: "none" | "mean" | "sum" | undefined;
   /** As PyTorch's `label_smoothing`; default 0. */
   readonly labelSmoothing?: number | undefined;
 }
@@ -1675,11 +1545,7 @@ export interface BinaryCrossEntropyOptions<T> {
 }
 
 /** Arguments of binaryCrossEntropyWithLogits by name. */
-export interface BinaryCrossEntropyWithLogitsOptions<T> {
-  /** As PyTorch's `weight`; optional. */
-  readonly weight?: T | null | undefined;
-  /** As PyTorch's `reduction`; default "mean". */
-  readonly reduction?: "none" | "mean" | "sum" | undefined;
+export interface BinaryCrossEntropyWithLogitsOptions<T> extends ReductionWeightOptions<T> {
   /** As PyTorch's `pos_weight`; optional. */
   readonly posWeight?: T | null | undefined;
 }
@@ -1729,15 +1595,9 @@ export interface FftFftnOptions {
 }
 
 /** Arguments of fftFftfreq and 1 further op by name. */
-export interface FftFftfreqOptions {
+export interface FftFftfreqOptions extends ZerosOptions {
   /** As PyTorch's `d`; default 1. */
   readonly d?: number | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; optional. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; default false. */
-  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of stft by name. */
@@ -1781,43 +1641,21 @@ export interface IstftOptions<T> {
 }
 
 /** Arguments of hannWindow and 2 further ops by name. */
-export interface HannWindowOptions {
+export interface HannWindowOptions extends ZerosOptions {
   /** As PyTorch's `periodic`; default true. */
   readonly periodic?: boolean | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; optional. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; default false. */
-  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of hammingWindow by name. */
-export interface HammingWindowOptions {
-  /** As PyTorch's `periodic`; default true. */
-  readonly periodic?: boolean | undefined;
+export interface HammingWindowOptions extends HannWindowOptions {
   /** As PyTorch's `alpha`; default 0.54. */
   readonly alpha?: number | undefined;
   /** As PyTorch's `beta`; default 0.46. */
   readonly beta?: number | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; optional. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; default false. */
-  readonly requiresGrad?: boolean | undefined;
 }
 
 /** Arguments of kaiserWindow by name. */
-export interface KaiserWindowOptions {
-  /** As PyTorch's `periodic`; default true. */
-  readonly periodic?: boolean | undefined;
+export interface KaiserWindowOptions extends HannWindowOptions {
   /** As PyTorch's `beta`; default 12. */
   readonly beta?: number | undefined;
-  /** As PyTorch's `dtype`; optional. */
-  readonly dtype?: DType | null | undefined;
-  /** As PyTorch's `device`; optional. */
-  readonly device?: DeviceName | null | undefined;
-  /** Whether to record operations on the result; default false. */
-  readonly requiresGrad?: boolean | undefined;
 }
