@@ -93,6 +93,7 @@ Deno.test("layers print as PyTorch's do", () => {
     "Buffer",
     "Parameter",
     "UninitializedParameter",
+    "UninitializedBuffer",
     "RNNBase",
     "RNNCellBase",
   ]);

@@ -2,6 +2,7 @@
  * The safetensors file format: an 8-byte little-endian header length, a JSON header, and the raw elements. State
  * dicts have PyTorch's keys and layouts. Invariant: `load` returns what `save` wrote.
  */
+import { savedForm } from "../nn/uninitialized.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import {
   checkInstance,
@@ -202,9 +203,8 @@ export function serialize(
   const parts: Uint8Array[] = [];
   let offset = 0;
   // The widest elements first, so that every tensor is aligned
-  const ordered = Object.entries(tensors).sort(([a, x], [b, y]) =>
-    itemSize(y.dtype) - itemSize(x.dtype) || (a < b ? -1 : 1)
-  );
+  const ordered = Object.entries(tensors).map(([name, each]): [string, Tensor] => [name, savedForm(each)])
+    .sort(([a, x], [b, y]) => itemSize(y.dtype) - itemSize(x.dtype) || (a < b ? -1 : 1));
   for (const [name, tensor] of ordered) {
     const array = readStored(tensor.detach().cpu());
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);

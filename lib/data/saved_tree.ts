@@ -6,6 +6,7 @@
 import { DynError } from "../base/errors.ts";
 import { isPlainObject } from "../base/tree.ts";
 import { Parameter } from "../nn/parameter.ts";
+import { savedForm } from "../nn/uninitialized.ts";
 import type { Storage } from "../tensor/storage.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 
@@ -87,7 +88,7 @@ export class TreeWalk<F> {
   }
 
   #object(value: object, place: string): F {
-    if (isTensor(value)) return this.#tensor(value, place);
+    if (isTensor(value)) return this.#tensor(savedForm(value), place);
     if (this.#open.has(value)) throw new DynError(`Expected a tree but found a cycle at ${place}`);
     this.#open.add(value);
     const form = this.#container(this.forms.replaced?.(value) ?? value, place);

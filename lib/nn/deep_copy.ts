@@ -9,6 +9,7 @@ import { layoutOf } from "../tensor/layout.ts";
 import { noGrad } from "../tensor/modes.ts";
 import type { Storage } from "../tensor/storage.ts";
 import { Tensor } from "../tensor/tensor.ts";
+import { isUninitialized } from "../tensor/uninitialized.ts";
 import { Parameter } from "./parameter.ts";
 
 /** Copies an object with its class. Throws DynError for objects that cannot be copied. */
@@ -72,6 +73,8 @@ class Copier {
     const storage = original.storage.filled ? this.#storage(original) : original.storage;
     const same = new Tensor(storage, original.layout, original.offset);
     const made = original instanceof Parameter ? new Parameter(same, original.requiresGrad) : same;
+    // Its methods give it a shape, which a plain tensor has
+    if (isUninitialized(original)) Object.setPrototypeOf(made, Object.getPrototypeOf(original));
     if (original.requiresGrad) made.requiresGrad_();
     this.#copies.set(original, made);
     if (original.grad) made.grad = this.copy(original.grad);

@@ -7,7 +7,6 @@ import { trailing } from "../base/arguments.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { removeHooks } from "../base/hook_list.ts";
 import { isPlainObject } from "../base/tree.ts";
-import { empty } from "../tensor/generated_functions.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d } from "./conv.ts";
 import { dropEmptyLists } from "./hooks.ts";
@@ -24,20 +23,9 @@ import {
   InstanceNorm3d,
   STATISTICS,
 } from "./normalization.ts";
+import { isUninitialized } from "../tensor/uninitialized.ts";
 import { Parameter } from "./parameter.ts";
-
-/** A parameter whose shape is unknown until its layer's first input. */
-export class UninitializedParameter extends Parameter {
-  /** Created on the device "meta", without elements. */
-  constructor() {
-    super(empty([0], { device: "meta" }));
-  }
-
-  /** Returns the placeholder text of a parameter that has no shape yet. */
-  override toString(): string {
-    return "UninitializedParameter";
-  }
-}
+import { UninitializedBuffer, UninitializedParameter } from "./uninitialized.ts";
 
 /** The arguments of a layer except its input size. */
 export type WithoutInputs<A extends readonly unknown[]> = A extends readonly [number, ...infer Rest] ? Rest
@@ -79,7 +67,11 @@ abstract class LazyLayer extends Module {
     // Invalid arguments throw now; zero channels are divisible by any number of groups
     for (const [field, value] of Object.entries(withoutInit(() => built(plan, 0)))) {
       if (KEPT.has(field)) continue;
-      Reflect.set(this, field, value instanceof Parameter ? new UninitializedParameter() : value);
+      Reflect.set(
+        this,
+        field,
+        isTensor(value) ? withoutShape(value, `${field} of ${new.target.name}`) : value,
+      );
     }
     this.registerLoadStateDictPreHook(readLazily);
   }
@@ -95,6 +87,16 @@ abstract class LazyLayer extends Module {
   override extraRepr(): string {
     return Reflect.apply(this.lazyPlan.Layer.prototype.extraRepr, this, []);
   }
+}
+
+/** A parameter of a layer for 0 inputs, or a buffer that depends on their number, as one that has no shape yet. */
+function withoutShape(tensor: Tensor, name: string): Tensor {
+  const { dtype, device } = tensor;
+  if (tensor instanceof Parameter) {
+    const { requiresGrad } = tensor;
+    return new UninitializedParameter({ dtype, device, requiresGrad, name: `the parameter ${name}` });
+  }
+  return tensor.numel() > 0 ? tensor : new UninitializedBuffer({ dtype, device, name: `the buffer ${name}` });
 }
 
 /** Creates the complete layer for a number of inputs. */
@@ -134,8 +136,10 @@ function sizeIn(
   { lazyPlan: { told }, ...layer }: LazyLayer,
 ): number | null {
   for (const [key, dim] of told) {
-    const entry = state[prefix + key], size = entry?.shape[dim];
-    if (entry === undefined || entry.numel() === 0 || size === undefined) continue;
+    const entry = state[prefix + key];
+    if (entry === undefined || isUninitialized(entry)) continue;
+    const size = entry.shape[dim];
+    if (size === undefined || entry.numel() === 0) continue;
     const groups: unknown = Reflect.get(layer, "groups");
     return dim === 1 && typeof groups === "number" ? size * groups : size;
   }
@@ -143,22 +147,28 @@ function sizeIn(
 }
 
 /** Turns a lazy layer into the complete one. */
-function become(lazy: LazyLayer, made: Module): void {
+export function become(lazy: LazyLayer, made: Module): void {
   for (const [field, value] of Object.entries(made)) {
     if (KEPT.has(field)) continue;
     const former: unknown = Reflect.get(lazy, field);
-    if (!(value instanceof Parameter) || !(former instanceof UninitializedParameter)) {
-      Reflect.set(lazy, field, value);
-      continue;
-    }
-    former.replaceData(former.dtype === value.dtype ? value.detach() : value.detach().to(former.dtype));
-    Object.setPrototypeOf(former, Parameter.prototype);
+    if (isTensor(former) && isTensor(value)) adopt(former, value, `${field} of ${lazy.constructor.name}`);
+    else Reflect.set(lazy, field, value);
   }
   Reflect.deleteProperty(lazy, "lazyPlan");
   const { registeredHooks: hooks } = lazy;
   if (hooks) removeHooks(hooks.reading, ({ hook }) => hook === readLazily);
   dropEmptyLists(lazy);
   Object.setPrototypeOf(lazy, Object.getPrototypeOf(made));
+}
+
+/** Gives a tensor of a lazy layer the value of the complete one; it keeps the value that it has been given before. */
+function adopt(former: Tensor, value: Tensor, name: string): void {
+  if (isUninitialized(former)) {
+    const { dtype, device } = former;
+    former.replaceData(value.detach().to({ dtype, device }));
+  } else if (`${former.shape}` !== `${value.shape}`) {
+    throw new DynError(`Expected shape [${value.shape}] for ${name} but found [${former.shape}]`);
+  }
 }
 
 /** The plan of a convolution over `rank` spatial dimensions; `dim` is the input dimension of its weight. */

@@ -22,6 +22,7 @@ export {
   type ConvTransposeOptions,
 } from "./conv.ts";
 export * from "./lazy.ts";
+export { UninitializedBuffer, type UninitializedOptions, UninitializedParameter } from "./uninitialized.ts";
 export * from "./pooling.ts";
 export * from "./random_pooling.ts";
 export * from "./noise.ts";

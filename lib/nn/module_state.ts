@@ -7,6 +7,7 @@ import { DynError } from "../base/errors.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isShapesOnly } from "../tensor/storage.ts";
 import { isTensor, Tensor } from "../tensor/tensor.ts";
+import { isUninitialized } from "../tensor/uninitialized.ts";
 import { persistenceOf } from "./buffer.ts";
 import type { RegisteredHooks, UnfitKeys } from "./hooks.ts";
 import { Parameter } from "./parameter.ts";
@@ -145,7 +146,7 @@ export function readState<M extends Stateful<M>>(
     noGrad(() => {
       for (const { key, tensor } of entries) {
         const value = state[key];
-        if (value) tensor.copy_(value);
+        if (value && !isUninitialized(tensor)) tensor.copy_(value);
       }
     });
   }
@@ -161,6 +162,12 @@ export function readState<M extends Stateful<M>>(
 function unfitness({ key, tensor }: StateEntry, value: Tensor | undefined, assign: boolean): string[] {
   if (value === undefined) return [];
   if (!isTensor(value)) return [`${typeof value} for the tensor ${key}`];
+  if (isUninitialized(tensor)) {
+    // A file holds an empty tensor for one that had no shape
+    if (isUninitialized(value) || value.numel() === 0) return [];
+    return [`shape [${value.shape}] for ${key}, which has none before the first input`];
+  }
+  if (isUninitialized(value)) return [`no shape for ${key} of shape [${tensor.shape}]`];
   if (`${value.shape}` !== `${tensor.shape}`) {
     return [`shape [${value.shape}] for ${key} of shape [${tensor.shape}]`];
   }
@@ -174,7 +181,9 @@ function assignState(entries: readonly StateEntry[], state: Readonly<Record<stri
   const assigned = new Map<Tensor, Tensor>();
   for (const { key, tensor } of entries) {
     const value = state[key];
-    if (value) assigned.set(tensor, tensor instanceof Parameter ? asParameter(value, tensor) : value);
+    if (value && !isUninitialized(tensor)) {
+      assigned.set(tensor, tensor instanceof Parameter ? asParameter(value, tensor) : value);
+    }
   }
   for (const { tensor, owner, field } of entries) {
     const value = assigned.get(tensor);
@@ -209,7 +218,9 @@ function extraEntriesOf<M extends Stateful<M>>(module: M, prefix = ""): ExtraEnt
 export function writeState<M extends Stateful<M>>(module: M, prefix: string, into: StateDict): StateDict {
   const { registeredHooks: hooks } = module;
   for (const { hook } of hooks?.writing.entries ?? []) hook(module, prefix);
-  for (const { key, tensor } of ownEntriesOf(module, prefix)) into[key] = tensor.detach();
+  for (const { key, tensor } of ownEntriesOf(module, prefix)) {
+    into[key] = isUninitialized(tensor) ? tensor : tensor.detach();
+  }
   // Of whatever type: what the module returns is for itself to restore
   if (typeof module.getExtraState === "function") Reflect.set(into, prefix + EXTRA, module.getExtraState());
   let state = into;

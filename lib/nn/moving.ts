@@ -6,9 +6,11 @@ import { type DType, isDifferentiable, isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import { emptyLike } from "../tensor/generated_functions.ts";
 import { noGrad } from "../tensor/modes.ts";
+import { deviceNamed } from "../tensor/storage.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 import type { ConversionOptions } from "../tensor/tensor_options.ts";
 import { placeOf } from "../tensor/transfer.ts";
+import { convertUninitialized } from "../tensor/uninitialized.ts";
 
 /** A module, as the owner of tensors. */
 interface Holder {
@@ -41,6 +43,7 @@ export function moveTo<M extends Holder>(module: M, given: readonly unknown[]): 
 export function allocate<M extends Holder>(module: M, { device, recurse = true }: Allocation): M {
   noGrad(() => {
     for (const tensor of [...module.parameters(recurse), ...module.buffers(recurse)]) {
+      if (convertUninitialized(tensor, { device: deviceNamed(device).name })) continue;
       tensor.replaceData(emptyLike(tensor.detach(), { device }));
     }
   });
@@ -56,6 +59,7 @@ function move<M extends Holder>(module: M, placeFor: (tensor: Tensor) => Convers
   noGrad(() => {
     for (const tensor of [...module.parameters(), ...module.buffers()]) {
       const place = placeFor(tensor);
+      if (convertUninitialized(tensor, place)) continue;
       tensor.replaceData(tensor.detach().to(place));
       if (tensor.grad) tensor.grad = tensor.grad.to(place);
     }

@@ -44,6 +44,7 @@ import {
 import { argumentLabel, argumentSource, propertySource } from "../source.ts";
 import { type RegionModes, throughRegions } from "../../tensor/modes.ts";
 import { isTensor } from "../../tensor/tensor.ts";
+import { isUninitialized } from "../../tensor/uninitialized.ts";
 import { currentStance, forcedBackend, skipsGuards } from "./stance.ts";
 import type { ResumePlan } from "../resume/resume_plan.ts";
 import type { Program } from "./program.ts";
@@ -177,7 +178,7 @@ export class Unit {
     args.forEach((value, index) => {
       const { name } = argumentSource(argumentLabel(parameters, index), index);
       if (typeof value === "number") this.history.numberChanges(name, value);
-      else if (isTensor(value)) {
+      else if (isTensor(value) && !isUninitialized(value)) {
         this.history.shapeChanges(name, value.shape);
         this.history.strideChanges(name, value.stride());
       }

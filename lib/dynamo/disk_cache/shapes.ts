@@ -11,6 +11,7 @@ import type { Plain } from "../../base/recording.ts";
 import { NotStorable } from "../../sym/stored/forms.ts";
 import { installedName } from "../../tensor/methods.ts";
 import { isTensor, Tensor } from "../../tensor/tensor.ts";
+import { isUninitialized } from "../../tensor/uninitialized.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { isCustomOp } from "../../autograd/custom_op.ts";
 import { begunAt, begunIndex } from "../functions/iterator_positions.ts";
@@ -51,9 +52,10 @@ const TENSOR_FIELDS: ReadonlySet<string | symbol> = new Set([
   "offset",
 ]);
 
-/** Returns whether a value is a tensor, without running traps of a proxy that it inherits from. */
+/** Returns whether a value is a tensor with metadata, without running traps of a proxy that it inherits from. */
 export function isPlainTensor(value: object): value is Tensor {
-  return !types.isProxy(value) && Object.hasOwn(value, "layout") && isTensor(value);
+  return !types.isProxy(value) && Object.hasOwn(value, "layout") && isTensor(value) &&
+    !isUninitialized(value);
 }
 
 /** Describes an object that has a number. Throws NotStorable. */

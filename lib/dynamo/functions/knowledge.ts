@@ -29,6 +29,7 @@ import { callNamed } from "../../nn/error_places.ts";
 import { Module } from "../../nn/module.ts";
 import { erfOf } from "../../nn/error_function.ts";
 import { deepCopy } from "../../nn/deep_copy.ts";
+import { become } from "../../nn/lazy.ts";
 import { Parameter } from "../../nn/parameter.ts";
 import { nextMemory } from "../../optim/lbfgs.ts";
 import { PerParameter } from "../../optim/per_parameter.ts";
@@ -166,8 +167,9 @@ function models(): ModelTable {
     requiresGradBeneath,
     (_m, { args: [value] }) => constant(value?.kind === "tensor" && value.requiresGrad),
   );
-  // Within the copy, shared memory and private members would end the graph again and again
+  // Within these, shared memory, classes and private members would end the graph again and again
   made.call(deepCopy, () => breakGraph("builtin", "a deep copy of a module"));
+  made.call(become, () => breakGraph("builtin", "a lazy layer gets its shape"));
   made.call(passedThrough, () => breakGraph("backward", "hooks of a module see gradients"));
   made.call(graphBreak, () => breakGraph("asked", ""));
   made.call(checkpoint, callCheckpoint);

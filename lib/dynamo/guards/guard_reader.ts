@@ -6,6 +6,7 @@ import { types } from "node:util";
 import { type Dim, freeSymbols, type Sym } from "../../sym/expr.ts";
 import { type SizeSource, sourceText as sizeText } from "../../sym/size_guards.ts";
 import { isTensor, type Tensor } from "../../tensor/tensor.ts";
+import { isUninitialized } from "../../tensor/uninitialized.ts";
 import type { Source } from "../source.ts";
 import type { FactOf, Guard } from "./guard.ts";
 import { isSettledAt } from "./data_reads.ts";
@@ -78,11 +79,11 @@ export function sizePlace(of: SizeSource): string {
 }
 
 /**
- * A value as a tensor; null for everything else. Testing an object's class runs traps of proxies that it inherits from.
+ * A value as a tensor with metadata; null for everything else. Testing an object's class runs traps of proxies that it inherits from.
  */
 export function tensorAt(value: unknown): Tensor | null {
   if (typeof value !== "object" || value === null || types.isProxy(value)) return null;
-  return Object.hasOwn(value, "layout") && isTensor(value) ? value : null;
+  return Object.hasOwn(value, "layout") && isTensor(value) && !isUninitialized(value) ? value : null;
 }
 
 function partOf(value: unknown, part: SizeSource["part"]): unknown {
