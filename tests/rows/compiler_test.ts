@@ -485,6 +485,28 @@ Deno.test("M19: the builtin filters do what their names say", () => {
   assert(tensors.length === 1 && tensors[0]?.startsWith(`check_tensor(L["x"]`), tensors.join("\n"));
 });
 
+Deno.test("M19: filters see proxies without running their code, revoked ones too", () => {
+  let calls = 0;
+  const { proxy, revoke } = Proxy.revocable({ a: 2 }, {
+    getPrototypeOf(target) {
+      calls++;
+      return Reflect.getPrototypeOf(target);
+    },
+  });
+  const seen: compiler.GuardFilterEntry[] = [];
+  const guardFilterFn: compiler.GuardFilter = (entries) => {
+    seen.push(...entries);
+    return entries.map(() => true);
+  };
+  const f = compile((x: Tensor) => x.add(proxy.a), { ...eager, options: { guardFilterFn } });
+  assertEquals([f(ones([1])).tolist(), calls], [[3], 0]);
+  assert(seen.some(({ value }) => value === proxy));
+  revoke();
+  seen.length = 0;
+  assertThrows(() => f(ones([1])), TypeError, "revoked");
+  assert(seen.length > 0, "The call with the revoked proxy was not compiled");
+});
+
 Deno.test("M19: with filters the answer is right if all guards hold", () => {
   const seen: fx.GraphModule[] = [];
   const f = compile((x: Tensor) => x.add(1), {

@@ -11,6 +11,7 @@ import "../dynamo_dynamic_test.ts";
 import "../dynamo_effects_test.ts";
 import "../dynamo_training_test.ts";
 import "../gradient_switches_test.ts";
+import "../guard_kinds_test.ts";
 import "../dynamo_uncompiled_test.ts";
 import "../bytecode_test.ts";
 import "../entry_index_test.ts";

@@ -131,7 +131,6 @@ const fact = variants<Fact>({
       },
     }),
   }),
-  has: fields({ source, key, present: flag }),
   ownKey: fields({ source, key, present: flag }),
   writable: fields({ source, key }),
   writableAt: fields({ source, at: hostExpression }),

@@ -86,10 +86,6 @@ export class ConditionWriter {
         return `${this.helper(fact.which === "all" ? "hasOwnKeys" : "hasKeys")}(${
           reader.inside(fact.source)
         }, ${constants.name(fact.keys)}, ${constants.name(fact.symbols)})`;
-      case "has":
-        return `${this.helper("hasProperty")}(${reader.inside(fact.source)}, ${
-          this.key(fact.key)
-        }) === ${fact.present}`;
       case "ownKey":
         return `${this.helper("hasOwn")}(${reader.inside(fact.source)}, ${
           this.key(fact.key)

@@ -53,15 +53,6 @@ export function firstOther(list: object, start: number, expected: readonly unkno
   return -1;
 }
 
-/** Returns whether an object has a property, without asking proxies: prototypes have guards of their own. */
-export function hasProperty(object: object, key: string | symbol): boolean {
-  for (let holder: object | null = object; holder !== null; holder = getPrototypeOf(holder)) {
-    if (isProxy(holder)) return false;
-    if (hasOwn(holder, key)) return true;
-  }
-  return false;
-}
-
 const SETTLED: ReadonlySet<object> = new Set<object>([
   Tensor.prototype,
   Module.prototype,

@@ -2,6 +2,7 @@
  * Filters that select which guards of an entry are tested. Invariant: skipped guards are assumed to hold, so that a
  * call that one would have rejected gets the answer for another call: all filters are unsafe, as their names say.
  */
+import { types } from "node:util";
 import { checkKind } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { named } from "../../base/isolated_objects.ts";
@@ -76,7 +77,10 @@ const BUILTIN_MODULES: ReadonlySet<unknown> = new Set(Object.values(nn));
 /** The kind of module whose state a place is: that of the innermost module on the way there. */
 function moduleOf(source: Source, read: (source: Source) => unknown): GuardFilterEntry["module"] {
   const value = read(source);
-  if (value instanceof nn.Module) return BUILTIN_MODULES.has(value.constructor) ? "builtin" : "user";
+  // Asking a proxy for its class would run the program's code
+  if (!types.isProxy(value) && value instanceof nn.Module) {
+    return BUILTIN_MODULES.has(value.constructor) ? "builtin" : "user";
+  }
   const base = baseOf(source);
   return base ? moduleOf(base, read) : "none";
 }

@@ -42,7 +42,6 @@ export function foundText(fact: PlaceFact, value: unknown): string | null {
       return keysText(value, fact.which);
     case "entries":
       return entriesText(value);
-    case "has":
     case "ownKey":
       return fact.present ? `no ${String(fact.key)}` : `a property ${String(fact.key)}`;
     case "writable":

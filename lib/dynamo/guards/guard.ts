@@ -57,7 +57,6 @@ interface SourceFacts {
   elements: object;
   /** Own string keys, in order: enumerable ones, or all of them; `symbols` are all own symbol keys. */
   keys: { which: "enumerable" | "all"; keys: readonly string[]; symbols: readonly symbol[] };
-  has: { key: string | symbol; present: boolean };
   ownKey: { key: string | symbol; present: boolean };
   /** An own data property that is writable. */
   writable: { key: string | symbol };
@@ -186,8 +185,6 @@ export function factText(fact: Fact): string {
         keys.join(", ")
       }]`;
     }
-    case "has":
-      return `${fact.present ? "" : "!"}(${keyText(fact.key)} in ${sourceText(fact.source)})`;
     case "ownKey":
       return `${fact.present ? "" : "!"}Object.hasOwn(${sourceText(fact.source)}, ${keyText(fact.key)})`;
     case "writable":

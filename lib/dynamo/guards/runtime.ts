@@ -27,7 +27,6 @@ import type { PropertyFlags } from "./flags.ts";
 import type { Tensor } from "../../tensor/tensor.ts";
 
 export { bytesClass, showsApart } from "./bytes.ts";
-export { hasProperty } from "./data_reads.ts";
 export { knowsMarks } from "../cache/dimension_marks.ts";
 
 export const { getPrototypeOf } = Object;

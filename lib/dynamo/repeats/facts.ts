@@ -141,7 +141,6 @@ export function relyOnMoved(
     case "array":
     case "elements":
     case "keys":
-    case "has":
     case "ownKey":
     case "writable":
     case "writableAt":

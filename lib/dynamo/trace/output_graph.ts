@@ -482,7 +482,6 @@ function keyOf(fact: Fact): string {
       return expressionSize(fact.at, 200) < 200
         ? `${fact.kind} ${subject} ${hostText(fact.at, leafKey)}`
         : `${fact.kind} ${nextUnnamed++}`;
-    case "has":
     case "ownKey":
     case "accessor":
     case "writable":
