@@ -34,6 +34,7 @@ export interface AdaptiveSoftmaxOptions extends Placement {
 
 const ADAPTIVE = {
   required: ["inFeatures", "nClasses", "cutoffs"],
+  counts: ["inFeatures", "nClasses"],
   positional: ["divValue", "headBias", "device", "dtype"],
   flags: { headBias: true },
 } as const;

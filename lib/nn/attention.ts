@@ -44,6 +44,7 @@ export interface AttentionSizes {
 
 const ATTENTION = {
   required: ["embedDim", "numHeads"],
+  counts: ["embedDim", "numHeads"],
   positional: [
     "dropout",
     "bias",

@@ -108,6 +108,7 @@ abstract class KernelLayer extends Module {
 
 const CONV = {
   required: ["inChannels", "outChannels", "kernelSize"],
+  counts: ["inChannels", "outChannels"],
   positional: ["stride", "padding", "dilation", "groups", "bias", "paddingMode"],
   named: ["dtype", "device"],
   flags: { bias: true },
@@ -216,6 +217,7 @@ export class Conv3d extends Conv {
 
 const TRANSPOSED = {
   required: ["inChannels", "outChannels", "kernelSize"],
+  counts: ["inChannels", "outChannels"],
   positional: ["stride", "padding", "outputPadding", "groups", "bias", "dilation", "paddingMode"],
   named: ["dtype", "device"],
   flags: { bias: true },

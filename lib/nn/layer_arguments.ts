@@ -2,44 +2,22 @@
 import { argumentsOf, type Signature, type WithFlags } from "../base/arguments.ts";
 import { checkInteger } from "../base/checked_numbers.ts";
 
-/** Arguments that count something, by the names that all layers give them. */
-const COUNTS: ReadonlySet<string> = new Set([
-  "inFeatures",
-  "outFeatures",
-  "in1Features",
-  "in2Features",
-  "inChannels",
-  "outChannels",
-  "numFeatures",
-  "numClasses",
-  "numEmbeddings",
-  "embeddingDim",
-  "inputSize",
-  "hiddenSize",
-  "embedDim",
-  "numHeads",
-  "numGroups",
-  "numChannels",
-  "numLayers",
-  "dModel",
-  "nhead",
-  "upscaleFactor",
-  "downscaleFactor",
-]);
+/** The arguments of a layer. */
+interface LayerSignature<R, O> extends Signature<R, O> {
+  /** Those that count something, such as features. */
+  readonly counts: readonly ((keyof R | keyof O) & string)[];
+}
 
 /** Like `argumentsOf`. Throws DynError also for a count that is not an integer of at least 0. */
 export function layerArguments<R extends object, O extends object>(
   layer: string,
-  signature: Signature<R, O> & WithFlags<R & O>,
+  signature: LayerSignature<R, O> & WithFlags<R & O>,
   given: readonly unknown[],
 ): R & Partial<O> {
   const found = argumentsOf<R, O>(layer, signature, given);
-  for (const name of signature.required) {
-    if (COUNTS.has(name)) checkInteger(`${name} of ${layer}`, found[name], 0);
-  }
-  for (const name of signature.positional) {
+  for (const name of signature.counts) {
     const value: unknown = found[name];
-    if (value !== undefined && COUNTS.has(name)) checkInteger(`${name} of ${layer}`, value, 0);
+    if (value !== undefined) checkInteger(`${name} of ${layer}`, value, 0);
   }
   return found;
 }

@@ -24,6 +24,7 @@ interface LinearSizes {
 
 const LINEAR = {
   required: ["inFeatures", "outFeatures"],
+  counts: ["inFeatures", "outFeatures"],
   positional: ["bias", "device", "dtype"],
   flags: { bias: true },
 } as const;
@@ -77,6 +78,7 @@ interface BilinearSizes {
 
 const BILINEAR = {
   required: ["in1Features", "in2Features", "outFeatures"],
+  counts: ["in1Features", "in2Features", "outFeatures"],
   positional: ["bias", "device", "dtype"],
   flags: { bias: true },
 } as const;

@@ -40,6 +40,7 @@ interface Features {
 /** Arguments of layers with statistics per channel. */
 export const STATISTICS = {
   required: ["numFeatures"],
+  counts: ["numFeatures"],
   positional: ["eps", "momentum", "affine", "trackRunningStats", "device", "dtype"],
   named: ["bias"],
   flags: { affine: true, bias: true, trackRunningStats: true },
@@ -235,7 +236,7 @@ interface LocalResponseOptions {
   readonly k?: number;
 }
 
-const LOCAL_RESPONSE = { required: ["size"], positional: ["alpha", "beta", "k"] } as const;
+const LOCAL_RESPONSE = { required: ["size"], positional: ["alpha", "beta", "k"], counts: [] } as const;
 
 /** Divides by a power of the mean square over `size` neighbouring channels, as torch.nn.LocalResponseNorm. */
 export class LocalResponseNorm extends Module {
@@ -280,6 +281,7 @@ interface NormalizedShape {
 
 const LAYER_NORM = {
   required: ["normalizedShape"],
+  counts: [],
   positional: ["eps", "elementwiseAffine", "bias", "device", "dtype"],
   flags: { bias: true, elementwiseAffine: true },
 } as const;
@@ -335,6 +337,7 @@ interface RMSNormOptions extends Placement {
 
 const RMS_NORM = {
   required: ["normalizedShape"],
+  counts: [],
   positional: ["eps", "elementwiseAffine", "device", "dtype"],
   flags: { elementwiseAffine: true },
 } as const;
@@ -389,6 +392,7 @@ export interface GroupNormOptions extends Placement {
 
 const GROUP_NORM = {
   required: ["numGroups", "numChannels"],
+  counts: ["numGroups", "numChannels"],
   positional: ["eps", "affine", "device", "dtype"],
   named: ["bias"],
   flags: { affine: true, bias: true },

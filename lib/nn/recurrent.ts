@@ -66,12 +66,14 @@ export interface ElmanOptions extends RecurrentOptions {
 
 const GATED = {
   required: ["inputSize", "hiddenSize"],
+  counts: ["inputSize", "hiddenSize", "numLayers"],
   positional: ["numLayers", "bias", "batchFirst", "dropout", "bidirectional", "device", "dtype"],
   flags: { batchFirst: true, bias: true, bidirectional: true },
 } as const;
 
 const ELMAN = {
   required: ["inputSize", "hiddenSize"],
+  counts: ["inputSize", "hiddenSize", "numLayers"],
   positional: [
     "numLayers",
     "nonlinearity",

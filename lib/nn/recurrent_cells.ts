@@ -102,11 +102,13 @@ export interface ElmanCellOptions extends CellOptions {
 
 const CELL = {
   required: ["inputSize", "hiddenSize"],
+  counts: ["inputSize", "hiddenSize"],
   positional: ["bias", "device", "dtype"],
   flags: { bias: true },
 } as const;
 const ELMAN_CELL = {
   required: ["inputSize", "hiddenSize"],
+  counts: ["inputSize", "hiddenSize"],
   positional: ["bias", "nonlinearity", "device", "dtype"],
   flags: { bias: true },
 } as const;

@@ -80,6 +80,7 @@ export interface LinearCrossEntropyOptions extends Placement {
 
 const LINEAR = {
   required: ["inFeatures", "numClasses"],
+  counts: ["inFeatures", "numClasses"],
   positional: [],
   named: [
     "outFeatures",

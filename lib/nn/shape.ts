@@ -22,7 +22,7 @@ interface Unflattened {
   readonly unflattenedSize: readonly number[];
 }
 
-const UNFLATTEN = { required: ["dim", "unflattenedSize"], positional: [] } as const;
+const UNFLATTEN = { required: ["dim", "unflattenedSize"], positional: [], counts: [] } as const;
 
 /** Splits dimension `dim` into `unflattenedSize`. */
 export class Unflatten extends Module {
@@ -56,7 +56,7 @@ interface Upscale {
   readonly upscaleFactor: number;
 }
 
-const UPSCALE = { required: ["upscaleFactor"], positional: [] } as const;
+const UPSCALE = { required: ["upscaleFactor"], positional: [], counts: ["upscaleFactor"] } as const;
 
 /** [N, C·r², H, W] → [N, C, H·r, W·r] */
 export class PixelShuffle extends Module {
@@ -85,7 +85,7 @@ interface Downscale {
   readonly downscaleFactor: number;
 }
 
-const DOWNSCALE = { required: ["downscaleFactor"], positional: [] } as const;
+const DOWNSCALE = { required: ["downscaleFactor"], positional: [], counts: ["downscaleFactor"] } as const;
 
 /** [N, C, H·r, W·r] → [N, C·r², H, W] */
 export class PixelUnshuffle extends Module {
@@ -115,7 +115,7 @@ interface Groups {
   readonly groups: number;
 }
 
-const GROUPS = { required: ["groups"], positional: [] } as const;
+const GROUPS = { required: ["groups"], positional: [], counts: [] } as const;
 
 /** Interleaves the channels of [N, C, H, W] across groups. */
 export class ChannelShuffle extends Module {
@@ -154,7 +154,11 @@ interface Kernel {
   readonly kernelSize: Sizes;
 }
 
-const UNFOLD = { required: ["kernelSize"], positional: ["dilation", "padding", "stride"] } as const;
+const UNFOLD = {
+  required: ["kernelSize"],
+  positional: ["dilation", "padding", "stride"],
+  counts: [],
+} as const;
 
 /** Windows of [N, C, H, W] as columns: [N, C·size, windows]. */
 export class Unfold extends Module {
@@ -200,6 +204,7 @@ interface Folded extends Kernel {
 
 const FOLD = {
   required: ["outputSize", "kernelSize"],
+  counts: [],
   positional: ["dilation", "padding", "stride"],
 } as const;
 

@@ -136,6 +136,7 @@ function sizesOf(rows: Tensor): EmbeddingSizes {
 
 const EMBEDDING = {
   required: ["numEmbeddings", "embeddingDim"],
+  counts: ["numEmbeddings", "embeddingDim"],
   positional: ["paddingIdx", "maxNorm", "normType", "scaleGradByFreq"],
   named: ["sparse", "device", "dtype"],
   flags: { scaleGradByFreq: true, sparse: true },
@@ -175,6 +176,7 @@ export interface EmbeddingBagOptions extends EmbeddingOptions {
 
 const BAG = {
   required: ["numEmbeddings", "embeddingDim"],
+  counts: ["numEmbeddings", "embeddingDim"],
   positional: ["maxNorm", "normType", "scaleGradByFreq", "mode"],
   named: ["includeLastOffset", "paddingIdx", "sparse", "device", "dtype"],
   flags: { includeLastOffset: true, scaleGradByFreq: true, sparse: true },

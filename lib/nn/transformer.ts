@@ -48,9 +48,14 @@ interface EncoderOptions extends StackOptions {
 const ENCODER = {
   required: ["encoderLayer", "numLayers"],
   positional: ["norm", "enableNestedTensor", "maskCheck"],
+  counts: ["numLayers"],
   flags: { enableNestedTensor: true, maskCheck: true },
 } as const;
-const DECODER = { required: ["decoderLayer", "numLayers"], positional: ["norm"] } as const;
+const DECODER = {
+  required: ["decoderLayer", "numLayers"],
+  positional: ["norm"],
+  counts: ["numLayers"],
+} as const;
 
 /** Options of a call of an encoder. */
 export interface EncoderCall {

@@ -43,6 +43,7 @@ export interface TransformerSizes {
 
 const LAYER = {
   required: ["dModel", "nhead"],
+  counts: ["dModel", "nhead"],
   positional: [
     "dimFeedforward",
     "dropout",
