@@ -85,6 +85,14 @@ abstract class MaxPool<I extends boolean> extends Module {
 
   abstract override forward(x: Tensor): WithIndices<I>;
 
+  protected pooled(pool: typeof maxPool1d, x: Tensor): WithIndices<I> {
+    const { kernelSize, stride, padding, dilation, ceilMode, returnIndices } = this;
+    const found = returnIndices
+      ? pool(x, kernelSize, stride, padding, dilation, ceilMode, true)
+      : pool(x, kernelSize, stride, padding, dilation, ceilMode);
+    return found as WithIndices<I>;
+  }
+
   override extraRepr(): string {
     const { kernelSize, stride, padding, dilation, ceilMode } = this;
     return settings([], { kernelSize, stride, padding, dilation, ceilMode });
@@ -96,11 +104,7 @@ export class MaxPool1d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
     if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
-    const { kernelSize, stride, padding, dilation, ceilMode, returnIndices } = this;
-    const found = returnIndices
-      ? maxPool1d(x, kernelSize, stride, padding, dilation, ceilMode, true)
-      : maxPool1d(x, kernelSize, stride, padding, dilation, ceilMode);
-    return found as WithIndices<I>;
+    return this.pooled(maxPool1d, x);
   }
 }
 
@@ -109,11 +113,7 @@ export class MaxPool2d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
     if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
-    const { kernelSize, stride, padding, dilation, ceilMode, returnIndices } = this;
-    const found = returnIndices
-      ? maxPool2d(x, kernelSize, stride, padding, dilation, ceilMode, true)
-      : maxPool2d(x, kernelSize, stride, padding, dilation, ceilMode);
-    return found as WithIndices<I>;
+    return this.pooled(maxPool2d, x);
   }
 }
 
@@ -122,11 +122,7 @@ export class MaxPool3d<I extends boolean = false> extends MaxPool<I> {
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
     if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
-    const { kernelSize, stride, padding, dilation, ceilMode, returnIndices } = this;
-    const found = returnIndices
-      ? maxPool3d(x, kernelSize, stride, padding, dilation, ceilMode, true)
-      : maxPool3d(x, kernelSize, stride, padding, dilation, ceilMode);
-    return found as WithIndices<I>;
+    return this.pooled(maxPool3d, x);
   }
 }
 
@@ -266,6 +262,11 @@ abstract class AdaptiveMaxPool<I extends boolean> extends Module {
 
   abstract override forward(x: Tensor): WithIndices<I>;
 
+  protected pooled(pool: typeof adaptiveMaxPool1d, x: Tensor): WithIndices<I> {
+    const { outputSize, returnIndices } = this;
+    return (returnIndices ? pool(x, outputSize, true) : pool(x, outputSize)) as WithIndices<I>;
+  }
+
   override extraRepr(): string {
     return settings([], { outputSize: this.outputSize });
   }
@@ -276,9 +277,7 @@ export class AdaptiveMaxPool1d<I extends boolean = false> extends AdaptiveMaxPoo
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
     if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
-    const { outputSize, returnIndices } = this;
-    const found = returnIndices ? adaptiveMaxPool1d(x, outputSize, true) : adaptiveMaxPool1d(x, outputSize);
-    return found as WithIndices<I>;
+    return this.pooled(adaptiveMaxPool1d, x);
   }
 }
 
@@ -287,9 +286,7 @@ export class AdaptiveMaxPool2d<I extends boolean = false> extends AdaptiveMaxPoo
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
     if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
-    const { outputSize, returnIndices } = this;
-    const found = returnIndices ? adaptiveMaxPool2d(x, outputSize, true) : adaptiveMaxPool2d(x, outputSize);
-    return found as WithIndices<I>;
+    return this.pooled(adaptiveMaxPool2d, x);
   }
 }
 
@@ -298,8 +295,6 @@ export class AdaptiveMaxPool3d<I extends boolean = false> extends AdaptiveMaxPoo
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
     if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
-    const { outputSize, returnIndices } = this;
-    const found = returnIndices ? adaptiveMaxPool3d(x, outputSize, true) : adaptiveMaxPool3d(x, outputSize);
-    return found as WithIndices<I>;
+    return this.pooled(adaptiveMaxPool3d, x);
   }
 }

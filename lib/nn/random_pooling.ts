@@ -122,6 +122,14 @@ abstract class FractionalMaxPool<I extends boolean> extends Module {
   }
 
   abstract override forward(x: Tensor): WithIndices<I>;
+
+  protected pooled(pool: typeof fractionalMaxPool2d, x: Tensor): WithIndices<I> {
+    const { kernelSize, outputSize, outputRatio, returnIndices } = this;
+    const found = returnIndices
+      ? pool(x, kernelSize, outputSize, outputRatio, true)
+      : pool(x, kernelSize, outputSize, outputRatio);
+    return found as WithIndices<I>;
+  }
 }
 
 /** Maxima of randomly placed windows of [N, C, H, W] (Graham 2014), as torch.nn.FractionalMaxPool2d. */
@@ -129,11 +137,7 @@ export class FractionalMaxPool2d<I extends boolean = false> extends FractionalMa
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
     if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
-    const { kernelSize, outputSize, outputRatio, returnIndices } = this;
-    const found = returnIndices
-      ? fractionalMaxPool2d(x, kernelSize, outputSize, outputRatio, true)
-      : fractionalMaxPool2d(x, kernelSize, outputSize, outputRatio);
-    return found as WithIndices<I>;
+    return this.pooled(fractionalMaxPool2d, x);
   }
 }
 
@@ -142,11 +146,7 @@ export class FractionalMaxPool3d<I extends boolean = false> extends FractionalMa
   /** The output of the layer. */
   override forward(x: Tensor): WithIndices<I> {
     if (arguments.length > 1) refuseSurplus("forward", 1, arguments);
-    const { kernelSize, outputSize, outputRatio, returnIndices } = this;
-    const found = returnIndices
-      ? fractionalMaxPool3d(x, kernelSize, outputSize, outputRatio, true)
-      : fractionalMaxPool3d(x, kernelSize, outputSize, outputRatio);
-    return found as WithIndices<I>;
+    return this.pooled(fractionalMaxPool3d, x);
   }
 }
 

@@ -92,8 +92,8 @@ export class Identity extends BasePruningMethod {
   }
 }
 
-/** Prunes elements at random. */
-export class RandomUnstructured extends BasePruningMethod {
+/** Prunes single elements. */
+abstract class UnstructuredMethod extends BasePruningMethod {
   /** The kind of selection. */
   readonly pruningType = "unstructured";
 
@@ -102,7 +102,10 @@ export class RandomUnstructured extends BasePruningMethod {
     super();
     checkAmount(amount);
   }
+}
 
+/** Prunes elements at random. */
+export class RandomUnstructured extends UnstructuredMethod {
   /** The mask of a tensor, given the mask so far. */
   override computeMask(t: Tensor, defaultMask: Tensor): Tensor {
     return without(defaultMask, randLike(t), countOf(this.amount, t.numel()));
@@ -110,16 +113,7 @@ export class RandomUnstructured extends BasePruningMethod {
 }
 
 /** Prunes the elements of least magnitude. */
-export class L1Unstructured extends BasePruningMethod {
-  /** The kind of selection. */
-  readonly pruningType = "unstructured";
-
-  /** `amount`: number of elements or, below 1, their share. */
-  constructor(readonly amount: number) {
-    super();
-    checkAmount(amount);
-  }
-
+export class L1Unstructured extends UnstructuredMethod {
   /** The mask of a tensor, given the mask so far. */
   override computeMask(t: Tensor, defaultMask: Tensor): Tensor {
     return without(defaultMask, t.abs().neg(), countOf(this.amount, t.numel()));
