@@ -80,9 +80,8 @@ export type UnaryOperator = "-" | "+" | "!" | "~" | "typeof" | "void";
 
 export type JumpCondition = "truthy" | "falsy" | "nullish" | "notNullish" | "undefined" | "notUndefined";
 
-/** The operands of each instruction, by its name. `dst` is always the register that is written. */
-interface Operands {
-  // ---- values and registers
+/** Values and registers. */
+export interface Values {
   /** dst = value. */
   const: { dst: Register; value: ConstantValue };
   /** dst = a new RegExp object at every evaluation. */
@@ -96,7 +95,10 @@ interface Operands {
   checkTdz: { src: Register; name: string };
   /** Throws a new error of that class with that message (assignment to a constant and the like). */
   throwError: { type: "TypeError" | "ReferenceError" | "SyntaxError"; message: string };
-  // ---- frame inputs: the first instructions of a function, so that a function is entered at offset 0 or after them
+}
+
+/** Frame inputs: the first instructions of a function, so that a function is entered at offset 0 or after them. */
+export interface FrameInputs {
   /** dst = this (in sloppy functions: undefined and null become globalThis, primitives become objects). In a base
    * constructor it is the new object with its fields initialised. Not used in arrows, nor in derived constructors. */
   loadThis: { dst: Register };
@@ -117,7 +119,10 @@ interface Operands {
   loadHome: { dst: Register };
   /** The initial suspension of generators: code before it runs at the call, code after it at the first next(). */
   generatorStart: object;
-  // ---- variables
+}
+
+/** Variables. */
+export interface Variables {
   /** dst = the free variable; throws ReferenceError if it is not initialised yet. */
   loadFree: { dst: Register; index: number };
   /** Free variable = src; throws ReferenceError if it is not initialised yet. Never used on constants. */
@@ -132,7 +137,10 @@ interface Operands {
   loadCell: { dst: Register; cell: Register };
   /** Content of the cell = src. */
   storeCell: { cell: Register; src: Register };
-  // ---- operators
+}
+
+/** Operators. */
+export interface Operators {
   unary: { dst: Register; operator: UnaryOperator; src: Register };
   binary: { dst: Register; operator: BinaryOperator; left: Register; right: Register };
   /** dst = ToNumeric(src): a number or a bigint. */
@@ -147,7 +155,10 @@ interface Operands {
   template: { dst: Register; quasis: readonly string[]; values: readonly Register[] };
   /** dst = the frozen strings array of a tagged template: `$rt.templateObject(index)`. */
   templateObject: { dst: Register; index: number; raw: readonly string[] };
-  // ---- properties
+}
+
+/** Properties. */
+export interface Properties {
   /** dst = object[key]; TypeError on null and undefined. */
   getProp: {
     dst: Register;
@@ -176,7 +187,10 @@ interface Operands {
   hasPrivate: { dst: Register; object: Register; name: number };
   /** Adds the private field to the object (field initialisers only); TypeError if it exists already. */
   definePrivate: { object: Register; name: number; value: Register };
-  // ---- literals
+}
+
+/** Literals and patterns of objects. */
+export interface Literals {
   /** dst = array literal; elements are evaluated in order. */
   array: { dst: Register; elements: readonly ArrayElement[] };
   /** Adds to an array made by `array` in the same expression (no user code has seen it yet). */
@@ -196,7 +210,10 @@ interface Operands {
   };
   /** Throws TypeError `<what> is not an object` if src is not an object (results of iterators, …). */
   checkObject: { src: Register; what: string };
-  // ---- functions and classes
+}
+
+/** Functions and classes. */
+export interface Functions {
   /** dst = a new function of children[child]; captures[i] gives its free[i]. `home` is the home object of a method
    * that uses super. `name` is its name property; a register name is a property key (computed method names). */
   closure: {
@@ -236,7 +253,10 @@ interface Operands {
   initFields: { object: Register; callee: Register };
   /** dst = import(specifier, options), resolved against the module's URL. */
   import: { dst: Register; specifier: Register; options: Register | null };
-  // ---- control
+}
+
+/** Control flow. */
+export interface Control {
   jump: { target: Offset };
   /** Jumps if the value of `test` meets the condition. */
   jumpIf: { condition: JumpCondition; test: Register; target: Offset };
@@ -247,7 +267,10 @@ interface Operands {
   return: { src: Register };
   throw: { src: Register };
   debugger: object;
-  // ---- iteration
+}
+
+/** Iteration. */
+export interface Iteration {
   /**
    * iterator = source[Symbol.iterator](), next = iterator.next. TypeError if it is not iterable or does not return an
    * object. Async: source[Symbol.asyncIterator], or a sync iterator wrapped as the language does.
@@ -279,7 +302,10 @@ interface Operands {
   forIn: { dst: Register; object: Register };
   /** done = whether the enumerator is finished; key = next key that still exists, or undefined. */
   forInNext: { done: Register; key: Register; enumerator: Register };
-  // ---- generators and async functions
+}
+
+/** Generators and async functions. */
+export interface Suspensions {
   /**
    * Suspends a generator. Resumed by next(v): dst = v. By throw(e): throws e here. By return(v): dst = v and control
    * goes to `onReturn`, or, if that is null (no enclosing finally), the function returns v. In async generators the
@@ -293,7 +319,10 @@ interface Operands {
    * an async generator returns, which the language awaits by itself.
    */
   await: { dst: Register; src: Register; returns?: true };
-  // ---- using declarations
+}
+
+/** Using declarations. */
+export interface Disposals {
   /**
    * dst = the dispose method of src (Symbol.dispose; async: Symbol.asyncDispose, then Symbol.dispose), undefined for
    * null and undefined; TypeError if there is none.
@@ -302,6 +331,21 @@ interface Operands {
   /** dst = new SuppressedError(error, suppressed). */
   suppressedError: { dst: Register; error: Register; suppressed: Register };
 }
+
+/** The operands of each instruction, by its name. `dst` is always the register that is written. */
+interface Operands
+  extends
+    Values,
+    FrameInputs,
+    Variables,
+    Operators,
+    Properties,
+    Literals,
+    Functions,
+    Control,
+    Iteration,
+    Suspensions,
+    Disposals {}
 
 /** Name of an instruction. */
 export type Opcode = keyof Operands;
