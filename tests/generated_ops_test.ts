@@ -16,6 +16,7 @@ import { ALL_OPS } from "../lib/ops/table.ts";
 import { callOp } from "../lib/tensor/eager.ts";
 import { entryOf, inferResults, mapTensors } from "../lib/tensor/plan.ts";
 import { getRngState, manualSeed, setRngState } from "../lib/tensor/random.ts";
+import { tensor } from "../lib/tensor/creation.ts";
 import { isTensor, type Tensor } from "../lib/tensor/tensor.ts";
 import { generateAll } from "../tools/generate.ts";
 import "./support/devices.ts";
@@ -145,6 +146,45 @@ for (const definition of ALL_OPS) {
     });
   });
 }
+
+/** The lists among arguments, those in options and in other lists too. */
+const listsIn = (given: unknown): unknown[][] =>
+  Array.isArray(given)
+    ? [given, ...given.flatMap(listsIn)]
+    : isPlainObject(given)
+    ? Object.values(given).flatMap(listsIn)
+    : [];
+
+/** Gradients of a sample, whose lists are emptied between the call and the backward pass if `spoil`. */
+function gradientsOf(definition: OpDefinition, sample: Sample, spoil: boolean): unknown {
+  manualSeed(1);
+  const { given, tensors } = makeSample(sample, { float: "float64", requiresGrad: true });
+  const results = resultsOf(callOp(definition, given)).filter((each) => each.requiresGrad);
+  if (spoil) { for (const list of given.flatMap(listsIn)) list.length = 0; }
+  for (const result of results) {
+    const weights = Array.from({ length: result.numel() }, (_, k) => k + 1);
+    const weight = tensor(weights, { dtype: "float64" }).reshape(result.shape);
+    result.backward(weight.to(result.dtype), { retainGraph: true });
+  }
+  return tensors.map((each) => each.grad?.tolist());
+}
+
+/** Samples with lists of ops that have gradients. */
+const LISTED = DIFFERENTIABLE.flatMap((definition) =>
+  samplesOf(definition).flatMap((sample) =>
+    !sample.frozen && [...sample.args, ...Object.values(sample.options ?? {})].some(Array.isArray)
+      ? [{ definition, sample }]
+      : []
+  )
+);
+
+Deno.test("lists that a program changes after a call change no gradient", () => {
+  assert(LISTED.length > 100, `${LISTED.length} samples`);
+  for (const { definition, sample } of sampleBySeed(LISTED, 30)) {
+    const [kept, spoilt] = [false, true].map((spoil) => gradientsOf(definition, sample, spoil));
+    assertEquals(spoilt, kept, definition.name);
+  }
+});
 
 for (const definition of ALL_OPS) {
   if (!definition.errors?.length) continue;

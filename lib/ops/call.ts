@@ -239,145 +239,136 @@ function isWholeSize(value: unknown): value is number | Sym {
 
 function coerce<T>(
   definition: OpDefinition,
-  { name, param }: Slot,
+  slot: Slot,
   value: unknown,
   isTensor: TensorPredicate<T>,
 ): Argument<T> {
-  if (value === null) {
-    if (param.nullable) return null;
-    throw mismatch(definition, name, param, value);
-  }
-  const bad = () => mismatch(definition, name, param, value);
+  const { name, param } = slot;
+  if (value === null && param.nullable) return null;
+  const found = value === null ? undefined : accepted(definition, slot, value, isTensor);
+  if (found === undefined) throw mismatch(definition, name, param, value);
+  return found;
+}
+
+/** Returns the argument that a value is, or undefined if the parameter does not take such values. */
+function accepted<T>(
+  definition: OpDefinition,
+  { name, param }: Slot,
+  value: unknown,
+  isTensor: TensorPredicate<T>,
+): Argument<T> | undefined {
+  const isNumber = typeof value === "number";
   switch (param.kind) {
     case "tensor":
-      if (isTensor(value)) return value;
-      throw bad();
+      return isTensor(value) ? value : undefined;
     case "operand":
     case "scalarOperand":
-      if (isTensor(value) || isScalar(value)) return value;
-      throw bad();
+      return isTensor(value) || isScalar(value) ? value : undefined;
     case "tensors":
-      if (isTensor(value)) return [value];
-      if (Array.isArray(value)) {
-        return value.map((each: unknown) => {
-          if (isTensor(each)) return each;
-          throw mismatch(definition, name, param, each);
-        });
-      }
-      throw bad();
-    case "tensorsOrNulls":
-      if (Array.isArray(value)) {
-        return value.map((each: unknown) => {
-          if (each === null || isTensor(each)) return each;
-          throw mismatch(definition, name, param, each);
-        });
-      }
-      throw bad();
-    case "scalar":
-      if (isScalar(value)) return value;
-      throw bad();
-    case "scalarOrString":
-      if (typeof value === "string" || (isScalar(value) && !(value instanceof Sym))) return value;
-      throw bad();
-    case "floatOperand":
-      if (typeof value === "number" || isTensor(value)) return value;
-      throw bad();
-    case "float":
-      if (typeof value === "number") return value;
-      throw bad();
-    case "int":
-      if (typeof value === "number" && Number.isInteger(value)) return value;
-      if (typeof value === "bigint") return Number(value);
-      throw bad();
-    case "ints": {
-      const ints = integers(value);
-      if (ints !== undefined) return ints;
-      throw bad();
-    }
-    case "dimsOrBool":
-    case "intOrInts":
-    case "dims": {
-      if (typeof value === "boolean" && param.kind === "dimsOrBool") return value;
-      if (typeof value === "number" && Number.isInteger(value)) return value;
-      const ints = integers(value);
-      if (ints !== undefined) return ints;
-      throw bad();
-    }
-    case "pairs": {
-      if (typeof value === "number" && Number.isInteger(value)) return value;
-      if (!Array.isArray(value)) throw bad();
-      const lists = value.map((each: unknown) => typeof each === "number" ? [each] : integers(each));
-      return lists.map((list) => {
-        if (list === undefined) throw bad();
-        return list;
-      });
-    }
-    case "outputSizes":
-      if (isWholeSize(value)) return value;
-      if (!Array.isArray(value)) throw bad();
-      return value.map((each: unknown) => {
-        if (each === null || isWholeSize(each)) return each;
-        throw bad();
-      });
-    case "floatOrFloats":
-      if (typeof value === "number") return value;
-      if (!Array.isArray(value)) throw bad();
-      return value.map((each: unknown) => {
-        if (typeof each === "number") return each;
-        throw bad();
-      });
-    case "size":
-      if (isWholeSize(value)) return value;
-      throw bad();
-    case "counts":
-    case "sizesOrString":
-    case "sizeOrSizes":
-    case "sizes": {
-      if (typeof value === "string" && param.kind === "sizesOrString") return value;
-      const isOne = param.kind === "sizeOrSizes" || param.kind === "sizesOrString";
-      if (isOne && isWholeSize(value)) return value;
-      const list: readonly unknown[] | undefined = Array.isArray(value)
-        ? value
-        : isSize(value) && param.kind === "sizes"
+      return isTensor(value)
         ? [value]
-        : undefined;
-      if (list === undefined) throw bad();
-      return list.map((each) => {
-        if (isWholeSize(each)) return each;
-        throw new DynError(
-          `Expected a list of sizes for ${name} of ${definition.name} but found ${describe(each)} among ${
-            describe(list)
-          }`,
-        );
-      });
-    }
+        : items(value, isTensor, (each) => mismatch(definition, name, param, each));
+    case "tensorsOrNulls":
+      return items(
+        value,
+        (each) => each === null || isTensor(each),
+        (each) => mismatch(definition, name, param, each),
+      );
+    case "scalar":
+      return isScalar(value) ? value : undefined;
+    case "scalarOrString":
+      return typeof value === "string" || (isScalar(value) && !(value instanceof Sym)) ? value : undefined;
+    case "floatOperand":
+      return isNumber || isTensor(value) ? value : undefined;
+    case "float":
+      return isNumber ? value : undefined;
+    case "int":
+      return typeof value === "bigint" ? Number(value) : isInteger(value) ? value : undefined;
+    case "ints":
+      return items(value, isInteger);
+    case "dimsOrBool":
+      return typeof value === "boolean" || isInteger(value) ? value : items(value, isInteger);
+    case "intOrInts":
+    case "dims":
+      return isInteger(value) ? value : items(value, isInteger);
+    case "pairs":
+      return isInteger(value) ? value : pairs(value);
+    case "outputSizes":
+      return isWholeSize(value) ? value : items(value, (each) => each === null || isWholeSize(each));
+    case "floatOrFloats":
+      return isNumber ? value : items(value, (each) => typeof each === "number");
+    case "size":
+      return isWholeSize(value) ? value : undefined;
+    case "counts":
+      return sizeList(definition, name, value);
+    case "sizesOrString":
+      return typeof value === "string" || isWholeSize(value) ? value : sizeList(definition, name, value);
+    case "sizeOrSizes":
+      return isWholeSize(value) ? value : sizeList(definition, name, value);
+    case "sizes":
+      return sizeList(definition, name, isSize(value) ? [value] : value);
     case "bool":
-      if (typeof value === "boolean") return value;
-      throw bad();
+      return typeof value === "boolean" ? value : undefined;
     case "dtype":
-      if (isDType(value)) return value;
-      return refuseDType(`${name} of ${definition.name}`, value);
+      return isDType(value) ? value : refuseDType(`${name} of ${definition.name}`, value);
     case "device":
-      if (typeof value === "string") return value;
-      throw bad();
+      return typeof value === "string" ? value : undefined;
     case "string":
-      if (typeof value !== "string") throw bad();
-      if (param.oneOf) checkOneOf(`${name} of ${definition.name}`, value, param.oneOf);
-      return value;
+      if (typeof value === "string" && param.oneOf) {
+        checkOneOf(`${name} of ${definition.name}`, value, param.oneOf);
+      }
+      return typeof value === "string" ? value : undefined;
     default:
       return param.kind satisfies never;
   }
 }
 
+/**
+ * Returns the items of a list if all are of a kind, else undefined; with `refuse`, throws what it returns for the first
+ * other item. A new list: gradients are computed from the arguments of a call after programs have changed theirs.
+ */
+function items<E>(
+  value: unknown,
+  isItem: (each: unknown) => each is E,
+  refuse?: (each: unknown) => Error,
+): readonly E[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const list: E[] = [];
+  for (let k = 0; k < value.length; k++) {
+    const each: unknown = value[k];
+    if (isItem(each)) list.push(each);
+    else if (refuse) throw refuse(each);
+    else return undefined;
+  }
+  return list;
+}
+
+/** Lists of integers; one integer in place of a list is one of it. */
+function pairs(value: unknown): readonly (readonly number[])[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const lists = value.map((each: unknown) => typeof each === "number" ? [each] : items(each, isInteger));
+  return items(lists, (list): list is readonly number[] => list !== undefined);
+}
+
+/** A list of sizes of the argument `name`. Throws DynError for a list of others. */
+function sizeList(
+  definition: OpDefinition,
+  name: string,
+  value: unknown,
+): readonly (number | Sym)[] | undefined {
+  return items(value, isWholeSize, (each) =>
+    new DynError(
+      `Expected a list of sizes for ${name} of ${definition.name} but found ${describe(each)} among ${
+        describe(value)
+      }`,
+    ));
+}
+
+const isInteger = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value);
+
 function isScalar(value: unknown): value is number | bigint | boolean | Sym {
   return typeof value === "number" || typeof value === "boolean" || typeof value === "bigint" ||
     value instanceof Sym;
-}
-
-function integers(value: unknown): readonly number[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const list: readonly unknown[] = value;
-  return list.every((v): v is number => typeof v === "number" && Number.isInteger(v)) ? list : undefined;
 }
 
 const NOUNS: Readonly<Record<ParamKind, string>> = {
