@@ -36,35 +36,14 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
       return unary(ctx, node, dst);
     case "BinaryExpression":
       return binary(ctx, node, dst);
-    case "LogicalExpression": {
-      const r = b.temp();
-      const end = b.label();
-      ctx.expression(node.left, r);
-      const condition = node.operator === "&&" ? "falsy" : node.operator === "||" ? "truthy" : "notNullish";
-      b.emit({ op: "jumpIf", condition, test: r, target: end.id }, node);
-      ctx.expression(node.right, r);
-      b.place(end);
-      return deliver(ctx, r, node, dst);
-    }
-    case "ConditionalExpression": {
-      const r = b.temp();
-      const otherwise = b.label();
-      const end = b.label();
-      jumpUnless(ctx, node.test, otherwise);
-      ctx.expression(node.consequent, r);
-      b.jump(end, node);
-      b.place(otherwise);
-      ctx.expression(node.alternate, r);
-      b.place(end);
-      return deliver(ctx, r, node, dst);
-    }
+    case "LogicalExpression":
+      return logical(ctx, node, dst);
+    case "ConditionalExpression":
+      return conditional(ctx, node, dst);
     case "SequenceExpression": {
-      const last = node.expressions.length - 1;
-      node.expressions.forEach((e, i) => {
-        if (i < last) ctx.expression(e);
-      });
-      const final = node.expressions[last];
+      const final = node.expressions.at(-1);
       if (!final) return ctx.unsupported("empty sequence", node);
+      for (const each of node.expressions.slice(0, -1)) ctx.expression(each);
       return ctx.expression(final, dst);
     }
     case "AssignmentExpression":
@@ -81,8 +60,7 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
       return call(ctx, node, dst);
     case "NewExpression": {
       const callee = operand(ctx, node.callee, node.arguments);
-      const args = argumentList(ctx, node.arguments);
-      const r = result();
+      const args = argumentList(ctx, node.arguments), r = result();
       b.emit({ op: "new", dst: r, callee, args, text: wordsFor(node.callee) }, node);
       return r;
     }
@@ -98,30 +76,18 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
     case "TemplateLiteral":
       return templateLiteral(ctx, node, dst);
     case "TaggedTemplateExpression": {
-      const callee = calleeOf(ctx, node.tag, node.quasi.expressions);
-      const args = taggedTemplate(ctx, node.quasi);
-      const { value, self } = callee, r = result();
+      const { value, self } = calleeOf(ctx, node.tag, node.quasi.expressions);
+      const args = taggedTemplate(ctx, node.quasi), r = result();
       b.emit({ op: "call", dst: r, callee: value, self, args, text: wordsFor(node.tag) }, node);
       return r;
     }
     case "AwaitExpression": {
-      const src = ctx.expression(node.argument);
-      const r = result();
+      const src = ctx.expression(node.argument), r = result();
       b.emit({ op: "await", dst: r, src }, node);
       return r;
     }
-    case "YieldExpression": {
-      const src = node.argument ? ctx.expression(node.argument) : ctx.constant(undefined, node);
-      const r = b.temp();
-      const onReturn = ctx.returnAtYield(r, node)?.id ?? null;
-      if (node.delegate) {
-        // In a separate register, since the iterator replaces it in a generator that is resumed here.
-        const source = b.temp();
-        b.emit({ op: "move", dst: source, src }, node);
-        b.emit({ op: "yieldDelegate", dst: r, source, onReturn }, node);
-      } else b.emit({ op: "yield", dst: r, src, onReturn }, node);
-      return deliver(ctx, r, node, dst);
-    }
+    case "YieldExpression":
+      return yielded(ctx, node, dst);
     case "ImportExpression": {
       // Only the engine knows to which module evaluated text belongs.
       if (!URL.canParse(ctx.module.url)) ctx.unsupported("import in evaluated code", node);
@@ -135,6 +101,40 @@ export function expression(ctx: FunctionContext, node: ast.Expression, dst?: Reg
       node satisfies never;
       return ctx.unsupported("unknown expression", node);
   }
+}
+
+function logical(ctx: FunctionContext, node: ast.LogicalExpression, dst?: Register): Register {
+  const b = ctx.builder, r = b.temp(), end = b.label();
+  ctx.expression(node.left, r);
+  const condition = node.operator === "&&" ? "falsy" : node.operator === "||" ? "truthy" : "notNullish";
+  b.emit({ op: "jumpIf", condition, test: r, target: end.id }, node);
+  ctx.expression(node.right, r);
+  b.place(end);
+  return deliver(ctx, r, node, dst);
+}
+
+function conditional(ctx: FunctionContext, node: ast.ConditionalExpression, dst?: Register): Register {
+  const b = ctx.builder, r = b.temp(), otherwise = b.label(), end = b.label();
+  jumpUnless(ctx, node.test, otherwise);
+  ctx.expression(node.consequent, r);
+  b.jump(end, node);
+  b.place(otherwise);
+  ctx.expression(node.alternate, r);
+  b.place(end);
+  return deliver(ctx, r, node, dst);
+}
+
+function yielded(ctx: FunctionContext, node: ast.YieldExpression, dst?: Register): Register {
+  const b = ctx.builder;
+  const src = node.argument ? ctx.expression(node.argument) : ctx.constant(undefined, node);
+  const r = b.temp(), onReturn = ctx.returnAtYield(r, node)?.id ?? null;
+  if (node.delegate) {
+    // In a separate register, since the iterator replaces it in a generator that is resumed here.
+    const source = b.temp();
+    b.emit({ op: "move", dst: source, src }, node);
+    b.emit({ op: "yieldDelegate", dst: r, source, onReturn }, node);
+  } else b.emit({ op: "yield", dst: r, src, onReturn }, node);
+  return deliver(ctx, r, node, dst);
 }
 
 /** Jumps to `target` unless the expression is truthy. */

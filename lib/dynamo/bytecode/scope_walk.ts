@@ -74,16 +74,8 @@ class Analyzer {
       case "ForInStatement":
       case "ForOfStatement":
         return this.visitFor(node, scope);
-      case "SwitchStatement": {
-        this.visit(node.discriminant, scope);
-        const inner = this.table.openScope(scope, scope.unit, node);
-        for (const c of node.cases) this.table.declareAll(c.consequent, inner, node, true);
-        for (const c of node.cases) {
-          if (c.test) this.visit(c.test, inner);
-          this.visitAll(c.consequent, inner);
-        }
-        return;
-      }
+      case "SwitchStatement":
+        return this.visitSwitch(node, scope);
       case "CatchClause": {
         const inner = this.table.openScope(scope, scope.unit, node);
         if (node.param) {
@@ -104,9 +96,7 @@ class Analyzer {
         this.visitTarget(node.left, scope);
         return this.visit(node.right, scope);
       case "UpdateExpression":
-        if (node.argument.type === "Identifier") {
-          return this.visitWritten(node.argument, scope);
-        }
+        if (node.argument.type === "Identifier") return this.visitWritten(node.argument, scope);
         return this.visit(node.argument, scope);
       case "Identifier":
         if (node.name === "arguments" && this.table.hasArguments(scope)) {
@@ -135,18 +125,7 @@ class Analyzer {
       case "CallExpression":
         return this.visitCall(node, scope);
       case "Property":
-        if (node.computed) this.visit(node.key, scope);
-        if (node.kind !== "init" || ("method" in node && node.method)) {
-          if (node.value.type === "FunctionExpression") {
-            const kind = node.kind === "get" ? "getter" : node.kind === "set" ? "setter" : "method";
-            const prefix = node.kind === "init" ? "" : `${node.kind} `;
-            const name = knownKeyName(node);
-            if (name !== null) this.givenNames.set(node.value, prefix + name);
-            return this.visitFunction(node.value, scope, kind);
-          }
-        }
-        this.nameProperty(node);
-        return this.visit(node.value, scope);
+        return this.visitProperty(node, scope);
       case "WithStatement":
         this.table.markDynamic(scope);
         break;
@@ -166,6 +145,30 @@ class Analyzer {
       default:
     }
     childrenOf(node, (child) => this.visit(child, scope));
+  }
+
+  private visitSwitch(node: ast.SwitchStatement, scope: Scope): void {
+    this.visit(node.discriminant, scope);
+    const inner = this.table.openScope(scope, scope.unit, node);
+    for (const c of node.cases) this.table.declareAll(c.consequent, inner, node, true);
+    for (const c of node.cases) {
+      if (c.test) this.visit(c.test, inner);
+      this.visitAll(c.consequent, inner);
+    }
+  }
+
+  private visitProperty(node: ast.Property | ast.AssignmentProperty, scope: Scope): void {
+    if (node.computed) this.visit(node.key, scope);
+    const isMember = node.kind !== "init" || ("method" in node && node.method);
+    if (isMember && node.value.type === "FunctionExpression") {
+      const kind = node.kind === "get" ? "getter" : node.kind === "set" ? "setter" : "method";
+      const prefix = node.kind === "init" ? "" : `${node.kind} `;
+      const name = knownKeyName(node);
+      if (name !== null) this.givenNames.set(node.value, prefix + name);
+      return this.visitFunction(node.value, scope, kind);
+    }
+    this.nameProperty(node);
+    return this.visit(node.value, scope);
   }
 
   private visitCall(node: ast.CallExpression, scope: Scope): void {
