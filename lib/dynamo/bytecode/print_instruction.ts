@@ -5,7 +5,14 @@
  * Invariant: operands appear in the text in the order in which the instruction reads them, each once.
  */
 import { type CodeObject, type FreeVariable, UnsupportedSyntax } from "./code.ts";
-import type { Argument, Instruction, KeyOperand, ObjectMember, Register } from "./instruction.ts";
+import type {
+  Argument,
+  Instruction,
+  InstructionOf,
+  KeyOperand,
+  ObjectMember,
+  Register,
+} from "./instruction.ts";
 import { codeUnit } from "./compile.ts";
 import { constantText } from "./disassemble.ts";
 import type { FreeForm } from "./print_types.ts";
@@ -64,15 +71,137 @@ export function wrap(e: ExpressionText): string {
 export function instructionExpression(code: CodeObject, i: Instruction, names: Names): ExpressionText | null {
   const r = (register: Register): string => wrap(names.operand(register));
   const item = (register: Register): string => names.operand(register).text;
+  switch (i.op) {
+    case "closure":
+    case "class":
+      return bare(functionText(code, i, names));
+    case "call":
+      return callText(i, names);
+    case "new": {
+      const callee = names.operand(i.callee);
+      if (callee.words !== i.text) {
+        const list = argumentTexts(i.args, names, { inArray: true });
+        return bare(`${names.mark}$rt.construct(${callee.text}, [${list}], ${constantText(i.text)})`);
+      }
+      const target = IDENTIFIER.test(callee.text) ? callee.text : `(${callee.text})`;
+      return named(`${names.mark}new ${target}(${argumentTexts(i.args, names)})`, "(intermediate value)");
+    }
+    case "superCall":
+      return bare(
+        `$rt.superConstruct(${item(i.callee)}, [${argumentTexts(i.args, names)}], ${item(i.newTarget)})`,
+      );
+    case "import":
+      return bare(
+        `$rt.importer(${constantText(code.module.url)})(${item(i.specifier)}${
+          i.options === null ? "" : `, ${item(i.options)}`
+        })`,
+      );
+    case "forIn":
+      return bare(`$rt.keys(${item(i.object)})`);
+    case "await":
+      return loose(`await ${r(i.src)}`);
+    case "yield":
+      return i.onReturn === null ? loose(`yield ${r(i.src)}`) : null;
+    case "yieldDelegate":
+      return i.onReturn === null ? loose(`yield* ${r(i.source)}`) : null;
+    case "getDisposer":
+      return bare(`$rt.disposer(${item(i.src)}, ${i.async})`);
+    case "suppressedError":
+      return bare(`$rt.suppressed(${item(i.error)}, ${item(i.suppressed)})`);
+    default:
+      return memberExpression(code, i, names);
+  }
+}
+
+/** An expression that reads members, or makes an object or an array of values; of others, those that compute values. */
+function memberExpression(code: CodeObject, i: Instruction, names: Names): ExpressionText | null {
+  const item = (register: Register): string => names.operand(register).text;
   const keyValue = (key: KeyOperand): string => keyValueText(key, names);
-  const args = (list: readonly Argument[], { inArray } = { inArray: false }): string =>
-    list.map((a) => {
-      if (!a.spread) return item(a.register);
-      const text = r(a.register), { words } = a;
-      const isNamed = !inArray && names.operand(a.register).words === words;
-      if (words === undefined || isNamed) return `...${text}`;
-      return `...$rt.spread(${text}, ${constantText(words)})`;
-    }).join(", ");
+  switch (i.op) {
+    case "getProp": {
+      const object = names.operand(i.object);
+      const base = i.takenApart === undefined
+        ? wrapObject(object)
+        : `$rt.matched(${object.text}, ${constantText(i.takenApart)}, ${keyText(i.key)})`;
+      const text = memberText(base + names.mark, i.key, keyValue);
+      const words = i.takenApart === undefined ? memberWords(object, i.key, names) : null;
+      return { text, bare: true, receiver: i.object, ...words !== null && { words } };
+    }
+    case "deleteProp":
+      if (i.strict && !code.strict) {
+        return bare(`$rt.deleteStrictly(${item(i.object)}, ${keyValue(i.key)})`);
+      }
+      return loose(`delete ${memberText(wrapObject(names.operand(i.object)), i.key, keyValue)}`);
+    case "getSuper":
+      return bare(`$rt.getSuper(${item(i.home)}, ${item(i.receiver)}, ${keyValue(i.key)})`);
+    case "getPrivate":
+      return bare(`${names.free(i.name).text}.get(${item(i.object)})`);
+    case "hasPrivate":
+      return bare(`${names.free(i.name).text}.has(${item(i.object)})`);
+    case "array": {
+      const last = i.elements[i.elements.length - 1];
+      const elements = i.elements.map((e) => {
+        if (e.kind === "hole") return "";
+        if (e.kind === "value") return item(e.register);
+        const text = wrap(names.operand(e.register));
+        return names.operand(e.register).words === e.words
+          ? `...${text}`
+          : `...$rt.items(${text}, ${constantText(e.words)})`;
+      });
+      return bare(`[${elements.join(", ")}${last?.kind === "hole" ? "," : ""}]`);
+    }
+    case "object":
+      return objectText(i.members, names, keyValue);
+    case "objectRest":
+      return bare(`$rt.rest(${item(i.source)}, [${i.excluded.map(keyValue).join(", ")}])`);
+    default:
+      return operatorExpression(code, i, names);
+  }
+}
+
+/** An expression of operators; of others, those that only load a value. */
+function operatorExpression(code: CodeObject, i: Instruction, names: Names): ExpressionText | null {
+  const r = (register: Register): string => wrap(names.operand(register));
+  const item = (register: Register): string => names.operand(register).text;
+  switch (i.op) {
+    case "unary": {
+      const text = r(i.src);
+      return loose(
+        /^[a-z]/.test(i.operator) || text.startsWith(i.operator)
+          ? `${i.operator} ${text}`
+          : i.operator + text,
+      );
+    }
+    case "binary": {
+      const left = names.operand(i.left);
+      // A unary operand may not precede **, and an object literal would begin a block.
+      return loose(`${wrap(left)} ${i.operator} ${r(i.right)}`);
+    }
+    case "toNumeric":
+      return bare(`$rt.toNumeric(${item(i.src)})`);
+    case "increment":
+      return bare(`$rt.increment(${item(i.src)}, ${i.by})`);
+    case "toPropertyKey":
+      return bare(`$rt.toPropertyKey(${item(i.src)})`);
+    case "toString":
+      return bare(`\`\${${item(i.src)}}\``);
+    case "template":
+      return bare(
+        `\`${
+          i.quasis.map((q, n) =>
+            templateText(q) + (n < i.values.length ? `\${${item(i.values[n] ?? 0)}}` : "")
+          ).join("")
+        }\``,
+      );
+    case "templateObject":
+      return bare(`$rt.templateObject(${i.index})`);
+    default:
+      return loadExpression(code, i, names);
+  }
+}
+
+/** A constant, a variable, or what a call gives to its function. */
+function loadExpression(code: CodeObject, i: Instruction, names: Names): ExpressionText | null {
   switch (i.op) {
     case "const": {
       const text = constantText(i.value);
@@ -116,119 +245,33 @@ export function instructionExpression(code: CodeObject, i: Instruction, names: N
       }
       return named(i.name);
     case "newCell":
-      return bare(`$rt.box(${i.src === null ? "$rt.tdz" : item(i.src)}, ${JSON.stringify(i.name)})`);
+      return bare(
+        `$rt.box(${i.src === null ? "$rt.tdz" : names.operand(i.src).text}, ${JSON.stringify(i.name)})`,
+      );
     case "loadCell":
-      return bare(`${r(i.cell)}.v`);
-    case "unary": {
-      const text = r(i.src);
-      return loose(
-        /^[a-z]/.test(i.operator) || text.startsWith(i.operator)
-          ? `${i.operator} ${text}`
-          : i.operator + text,
-      );
-    }
-    case "binary": {
-      const left = names.operand(i.left);
-      // A unary operand may not precede **, and an object literal would begin a block.
-      return loose(`${wrap(left)} ${i.operator} ${r(i.right)}`);
-    }
-    case "toNumeric":
-      return bare(`$rt.toNumeric(${item(i.src)})`);
-    case "increment":
-      return bare(`$rt.increment(${item(i.src)}, ${i.by})`);
-    case "toPropertyKey":
-      return bare(`$rt.toPropertyKey(${item(i.src)})`);
-    case "toString":
-      return bare(`\`\${${item(i.src)}}\``);
-    case "template":
-      return bare(
-        `\`${
-          i.quasis.map((q, n) =>
-            templateText(q) + (n < i.values.length ? `\${${item(i.values[n] ?? 0)}}` : "")
-          ).join("")
-        }\``,
-      );
-    case "templateObject":
-      return bare(`$rt.templateObject(${i.index})`);
-    case "getProp": {
-      const object = names.operand(i.object);
-      const base = i.takenApart === undefined
-        ? wrapObject(object)
-        : `$rt.matched(${object.text}, ${constantText(i.takenApart)}, ${keyText(i.key)})`;
-      const text = memberText(base + names.mark, i.key, keyValue);
-      const words = i.takenApart === undefined ? memberWords(object, i.key, names) : null;
-      return { text, bare: true, receiver: i.object, ...words !== null && { words } };
-    }
-    case "deleteProp":
-      if (i.strict && !code.strict) {
-        return bare(`$rt.deleteStrictly(${item(i.object)}, ${keyValue(i.key)})`);
-      }
-      return loose(`delete ${memberText(wrapObject(names.operand(i.object)), i.key, keyValue)}`);
-    case "getSuper":
-      return bare(`$rt.getSuper(${item(i.home)}, ${item(i.receiver)}, ${keyValue(i.key)})`);
-    case "getPrivate":
-      return bare(`${names.free(i.name).text}.get(${item(i.object)})`);
-    case "hasPrivate":
-      return bare(`${names.free(i.name).text}.has(${item(i.object)})`);
-    case "array": {
-      const last = i.elements[i.elements.length - 1];
-      const elements = i.elements.map((e) => {
-        if (e.kind === "hole") return "";
-        if (e.kind === "value") return item(e.register);
-        const text = r(e.register);
-        return names.operand(e.register).words === e.words
-          ? `...${text}`
-          : `...$rt.items(${text}, ${constantText(e.words)})`;
-      });
-      return bare(`[${elements.join(", ")}${last?.kind === "hole" ? "," : ""}]`);
-    }
-    case "object":
-      return objectText(i.members, names, keyValue);
-    case "objectRest":
-      return bare(`$rt.rest(${item(i.source)}, [${i.excluded.map(keyValue).join(", ")}])`);
-    case "closure":
-    case "class":
-      return bare(functionText(code, i, names));
-    case "call":
-      return callText(i, names, args);
-    case "new": {
-      const callee = names.operand(i.callee);
-      if (callee.words !== i.text) {
-        const list = args(i.args, { inArray: true });
-        return bare(`${names.mark}$rt.construct(${callee.text}, [${list}], ${constantText(i.text)})`);
-      }
-      const target = IDENTIFIER.test(callee.text) ? callee.text : `(${callee.text})`;
-      return named(`${names.mark}new ${target}(${args(i.args)})`, "(intermediate value)");
-    }
-    case "superCall":
-      return bare(`$rt.superConstruct(${item(i.callee)}, [${args(i.args)}], ${item(i.newTarget)})`);
-    case "import":
-      return bare(
-        `$rt.importer(${constantText(code.module.url)})(${item(i.specifier)}${
-          i.options === null ? "" : `, ${item(i.options)}`
-        })`,
-      );
-    case "forIn":
-      return bare(`$rt.keys(${item(i.object)})`);
-    case "await":
-      return loose(`await ${r(i.src)}`);
-    case "yield":
-      return i.onReturn === null ? loose(`yield ${r(i.src)}`) : null;
-    case "yieldDelegate":
-      return i.onReturn === null ? loose(`yield* ${r(i.source)}`) : null;
-    case "getDisposer":
-      return bare(`$rt.disposer(${item(i.src)}, ${i.async})`);
-    case "suppressedError":
-      return bare(`$rt.suppressed(${item(i.error)}, ${item(i.suppressed)})`);
+      return bare(`${wrap(names.operand(i.cell))}.v`);
     default:
       return null;
   }
 }
 
+/** The arguments of a call; in the array of a call by the runtime, their spreading names them anyhow. */
+function argumentTexts(
+  list: readonly Argument[],
+  names: Names,
+  { inArray } = { inArray: false },
+): string {
+  return list.map(({ register, spread, words }) => {
+    const operand = names.operand(register), text = wrap(operand);
+    if (!spread) return operand.text;
+    if (words === undefined || (!inArray && operand.words === words)) return `...${text}`;
+    return `...$rt.spread(${text}, ${constantText(words)})`;
+  }).join(", ");
+}
+
 /** An instruction that is not an expression, as statements; jumps are printed with the control flow. */
 export function instructionStatements(code: CodeObject, i: Instruction, names: Names): readonly string[] {
   const item = (register: Register): string => names.operand(register).text;
-  const t = (register: Register): string => names.target(register);
   const keyValue = (key: KeyOperand): string => keyValueText(key, names);
   switch (i.op) {
     case "checkTdz":
@@ -283,6 +326,20 @@ export function instructionStatements(code: CodeObject, i: Instruction, names: N
       return [`$rt.checkObject(${item(i.src)}, ${constantText(i.what)});`];
     case "checkSuperOnce":
       return [`$rt.superOnce(${item(i.src)});`];
+    case "initFields":
+      return refuse(code, i, "field initialisers outside of their class");
+    case "definePrivate":
+      return refuse(code, i, "a private field outside of its class");
+    default:
+      return iterationStatements(i, names) ?? refuse(code, i, `${i.op} as a statement`);
+  }
+}
+
+/** A step of an iteration; null for other instructions. */
+function iterationStatements(i: Instruction, names: Names): readonly string[] | null {
+  const item = (register: Register): string => names.operand(register).text;
+  const t = (register: Register): string => names.target(register);
+  switch (i.op) {
     case "getIterator": {
       const source = item(i.source);
       return [
@@ -335,12 +392,8 @@ export function instructionStatements(code: CodeObject, i: Instruction, names: N
         `${t(i.key)} = ${s}.value;`,
       ];
     }
-    case "initFields":
-      return refuse(code, i, "field initialisers outside of their class");
-    case "definePrivate":
-      return refuse(code, i, "a private field outside of its class");
     default:
-      return refuse(code, i, `${i.op} as a statement`);
+      return null;
   }
 }
 
@@ -425,24 +478,23 @@ function memberEntry(m: ObjectMember, names: Names, keyValue: (key: KeyOperand) 
 }
 
 function callText(
-  i: Extract<Instruction, { readonly op: "call" }>,
+  i: InstructionOf<"call">,
   names: Names,
-  args: (list: typeof i.args, options?: { readonly inArray: boolean }) => string,
 ): ExpressionText {
   const callee = names.operand(i.callee), isNamed = callee.words === i.text;
-  const called = (text: string) => named(`${text}(${args(i.args)})`, `${i.text}(...)`);
+  const called = (text: string) => named(`${text}(${argumentTexts(i.args, names)})`, `${i.text}(...)`);
   // `o.p` with receiver o calls with this = o, if o's text is a plain name.
   if (i.self !== null && callee.receiver === i.self && isNamed) return called(callee.text);
   const isPlain = IDENTIFIER.test(callee.text) && callee.text !== "eval" && callee.text !== "this";
   if (i.self === null && isPlain && isNamed) return called(names.mark + callee.text);
   const self = i.self === null ? "undefined" : names.operand(i.self).text;
-  const list = args(i.args, { inArray: true });
+  const list = argumentTexts(i.args, names, { inArray: true });
   return bare(`${names.mark}$rt.apply(${callee.text}, ${self}, [${list}], ${constantText(i.text)})`);
 }
 
 function functionText(
   code: CodeObject,
-  i: Extract<Instruction, { readonly op: "closure" | "class" }>,
+  i: InstructionOf<"closure" | "class">,
   names: Names,
 ): string {
   const free = i.op === "closure" ? code.children[i.child]?.free : code.classes[i.index]?.free;

@@ -5,7 +5,8 @@
 import { config } from "../../base/config.ts";
 import type { ChangeHistory } from "./automatic_dynamic.ts";
 import type { Mismatch } from "../guards/found.ts";
-import { factText, type Guard } from "../guards/guard.ts";
+import type { Guard } from "../guards/guard.ts";
+import { factText } from "../guards/text.ts";
 import type { Program } from "./program.ts";
 
 /** A limit on the number of versions. */

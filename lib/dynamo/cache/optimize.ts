@@ -18,7 +18,7 @@ import { resumedUnits } from "../resume/ways.ts";
 import { rootBody } from "./root_body.ts";
 import { currentStance, withBackend } from "./stance.ts";
 import { modes } from "../../tensor/tensor.ts";
-import { factText } from "../guards/guard.ts";
+import { factText } from "../guards/text.ts";
 import { type Entry, Unit } from "./unit.ts";
 import { type CallTimes, FasterWay, graphsAreNative } from "./faster_way.ts";
 import { forgetProfiles } from "./dynamic_profile.ts";

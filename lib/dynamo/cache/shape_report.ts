@@ -2,7 +2,8 @@
 import { showAsText } from "../../base/console_text.ts";
 import type { DType } from "../../base/dtype.ts";
 import type { SizeSource } from "../../sym/size_guards.ts";
-import { type Fact, factText, type Guard } from "../guards/guard.ts";
+import type { Fact, Guard } from "../guards/guard.ts";
+import { factText } from "../guards/text.ts";
 import { sourceText } from "../source.ts";
 import type { Entry } from "./unit.ts";
 

@@ -3,7 +3,7 @@
  */
 import { isForCounts } from "../break_reasons.ts";
 import { wayOut } from "../cache/entry_parts.ts";
-import { factText } from "../guards/guard.ts";
+import { factText } from "../guards/text.ts";
 import type { Entry, Unit } from "../cache/unit.ts";
 import { inAsyncCall } from "../resume/suspension.ts";
 import { refuseBreak, reportBreak } from "../told_breaks.ts";

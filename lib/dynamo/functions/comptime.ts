@@ -12,7 +12,7 @@ import { printGraph, typeText } from "../../graph/print.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { disassemble } from "../bytecode/disassemble.ts";
 import { closurePrinter } from "../resume/closure_printer.ts";
-import { factText, hostLeafText } from "../guards/guard.ts";
+import { factText, hostLeafText } from "../guards/text.ts";
 import { Constants } from "../guards/reader.ts";
 import { valueText } from "../guards/found_values.ts";
 import { hostText } from "../variables/host_number.ts";

@@ -11,7 +11,7 @@ import { marked } from "../cache/dimension_marks.ts";
 import type { Box } from "../resume/cells.ts";
 import type { CellPlace, Source } from "../source.ts";
 import { type Primitive, primitiveText } from "../variables/primitive.ts";
-import type { Fact, TensorExpectation } from "./guard.ts";
+import type { Fact, MethodExpectation, ObjectFact, TensorExpectation } from "./guard.ts";
 import type { Constants, SourceReader } from "./reader.ts";
 import * as runtime from "./runtime.ts";
 
@@ -64,10 +64,10 @@ export class ConditionWriter {
         return this.sameAs(reader.read(fact.source), fact.value);
       case "identity":
         return `${reader.read(fact.source)} === ${constants.name(fact.object)}`;
-      case "prototype":
-        return `${this.helper("inheritsFrom")}(${reader.inside(fact.source)}, ${
-          fact.prototype === null ? "null" : constants.name(fact.prototype)
-        }, ${fact.isArray})`;
+      case "prototype": {
+        const prototype = fact.prototype === null ? "null" : constants.name(fact.prototype);
+        return this.test("inheritsFrom", reader.inside(fact.source), prototype, fact.isArray);
+      }
       case "object": {
         const value = reader.inside(fact.source);
         return `typeof ${value} === "object" && ${value} !== null`;
@@ -76,40 +76,12 @@ export class ConditionWriter {
         return `typeof ${reader.read(fact.source)} === "function"`;
       case "array": {
         const value = reader.inside(fact.source);
-        return `${this.helper("isArray")}(${value}) && ${value}.length === ${fact.length}`;
+        return `${this.test("isArray", value)} && ${value}.length === ${fact.length}`;
       }
       case "list":
-        return `${this.helper("isArray")}(${reader.inside(fact.source)})`;
+        return this.test("isArray", reader.inside(fact.source));
       case "elements":
-        return `${this.helper("hasPlainElements")}(${reader.inside(fact.source)})`;
-      case "keys":
-        return `${this.helper(fact.which === "all" ? "hasOwnKeys" : "hasKeys")}(${
-          reader.inside(fact.source)
-        }, ${constants.name(fact.keys)}, ${constants.name(fact.symbols)})`;
-      case "ownKey":
-        return `${this.helper("hasOwn")}(${reader.inside(fact.source)}, ${
-          this.key(fact.key)
-        }) === ${fact.present}`;
-      case "writable":
-        return `${this.helper("hasWritable")}(${reader.inside(fact.source)}, ${this.key(fact.key)})`;
-      case "writableAt":
-        return `${this.helper("hasWritable")}(${reader.inside(fact.source)}, ${reader.host(fact.at)})`;
-      case "flags":
-        return `${this.helper("hasFlags")}(${reader.inside(fact.source)}, ${this.key(fact.key)}, ${
-          constants.name(fact.flags)
-        })`;
-      case "accessor":
-        return `${this.helper("hasAccessor")}(${reader.inside(fact.source)}, ${this.key(fact.key)}, ${
-          constants.name({ get: fact.get, set: fact.set })
-        })`;
-      case "entries":
-        return `${this.helper(fact.what === "Map" ? "mapHasKeys" : "setHasMembers")}(${
-          reader.inside(fact.source)
-        }, ${constants.name(fact.keys)})`;
-      case "code":
-        return `${constants.name(this.context.hasCode)}(${reader.inside(fact.source)}, ${
-          constants.name(fact.code)
-        })`;
+        return this.test("hasPlainElements", reader.inside(fact.source));
       case "same":
         return `${reader.read(fact.source)} === ${reader.read(fact.other)}`;
       case "distinct": {
@@ -119,22 +91,17 @@ export class ConditionWriter {
         return this.distinct(members, others);
       }
       case "apart":
-        return `${this.helper("liesApart")}(${reader.read(fact.source)}, [${
-          fact.others.map((o) => reader.read(o)).join(", ")
-        }])`;
+        return this.test("liesApart", reader.read(fact.source), this.list(fact.others));
       case "elsewhere":
-        return `${this.helper("liesElsewhere")}(${reader.read(fact.source)}, [${
-          fact.others.map((o) => reader.read(o)).join(", ")
-        }])`;
+        return this.test("liesElsewhere", reader.read(fact.source), this.list(fact.others));
       case "tensor":
         return this.tensor(reader.insideTensor(fact.source), fact.expected);
       case "leaf":
-        return `${this.helper("isLeaf")}(${reader.read(fact.source)}, ${constants.name(fact.hooks)})`;
+        return this.test("isLeaf", reader.read(fact.source), constants.name(fact.hooks));
       case "made":
-        return `${this.helper("isMade")}(${reader.read(fact.source)})`;
-      case "integer": {
-        return `${this.helper("isInteger")}(${reader.read(fact.source)})`;
-      }
+        return this.test("isMade", reader.read(fact.source));
+      case "integer":
+        return this.test("isInteger", reader.read(fact.source));
       case "type":
         return `typeof ${reader.read(fact.source)} === "${fact.type}"`;
       case "expression": {
@@ -150,52 +117,107 @@ export class ConditionWriter {
       case "distinctCells":
         return this.distinct(fact.members.map((each) => this.cell(each)));
       case "timeZone":
-        return `${this.helper("timeZoneSetting")}() === ${JSON.stringify(fact.setting)}`;
+        return `${this.test("timeZoneSetting")} === ${JSON.stringify(fact.setting)}`;
       case "argumentCount":
         return `args.length === ${fact.count}`;
-      case "proxy":
-        return `${this.helper("isProxy")}(${reader.read(fact.source)}) === ${fact.present}`;
-      case "madeBy":
-        return `${this.helper("isMadeBy")}(${reader.read(fact.source)}, ${
-          constants.name(fact.constructorText)
-        })`;
-      case "generator":
-        return `${this.helper("isGenerator")}(${reader.read(fact.source)})`;
-      case "engineState":
-        return `${this.helper("engineState")}(${reader.read(fact.source)}) === ${JSON.stringify(fact.state)}`;
-      case "cloneable":
-        return `${this.helper("isCloneable")}(${reader.read(fact.source)})`;
-      case "unboxed":
-        return `!${this.helper("isBoxed")}(${reader.read(fact.source)})`;
-      case "unrevoked":
-        return `${this.helper("isUnrevoked")}(${reader.read(fact.source)})`;
-      case "extensible":
-        return `${this.helper("isExtensible")}(${reader.inside(fact.source)}) === ${fact.present}`;
-      case "integrity":
-        return `${this.helper(fact.level === "frozen" ? "isFrozen" : "isSealed")}(${
-          reader.inside(fact.source)
-        })`;
-      case "bytes":
-        return `${this.helper("bytesClass")}(${reader.inside(fact.source)}) === ${JSON.stringify(fact.type)}`;
-      case "memory":
-        return `${this.helper("showsApart")}(${reader.read(fact.source)}, ${
-          reader.read(fact.other)
-        }, ${fact.apart})`;
-      case "globalState": {
+      case "globalState":
         return [
-          `${this.helper("ambientIs")}(${constants.name(fact.state)})`,
-          ...fact.methods.map(({ kind, prototype, key, method }) =>
-            kind === "method"
-              ? `${constants.name(prototype)}[${this.key(key)}] === ${constants.name(method)}`
-              : `${this.helper("hasGetter")}(${constants.name(prototype)}, ${this.key(key)}, ${
-                method ? constants.name(method) : "undefined"
-              })`
-          ),
+          this.test("ambientIs", constants.name(fact.state)),
+          ...fact.methods.map((method) => this.method(method)),
         ].join(" && ");
-      }
+      default:
+        return this.ofObject(fact);
+    }
+  }
+
+  /** Conditions about the members and the state of objects. */
+  private ofObject(fact: ObjectFact): string {
+    const { reader, constants } = this;
+    switch (fact.kind) {
+      case "keys":
+        return this.test(
+          fact.which === "all" ? "hasOwnKeys" : "hasKeys",
+          reader.inside(fact.source),
+          constants.name(fact.keys),
+          constants.name(fact.symbols),
+        );
+      case "ownKey":
+        return `${this.test("hasOwn", ...this.member(fact))} === ${fact.present}`;
+      case "writable":
+        return this.test("hasWritable", ...this.member(fact));
+      case "writableAt":
+        return this.test("hasWritable", reader.inside(fact.source), reader.host(fact.at));
+      case "flags":
+        return this.test("hasFlags", ...this.member(fact), constants.name(fact.flags));
+      case "accessor":
+        return this.test(
+          "hasAccessor",
+          ...this.member(fact),
+          constants.name({ get: fact.get, set: fact.set }),
+        );
+      case "entries":
+        return this.test(
+          fact.what === "Map" ? "mapHasKeys" : "setHasMembers",
+          reader.inside(fact.source),
+          constants.name(fact.keys),
+        );
+      case "code":
+        return `${constants.name(this.context.hasCode)}(${reader.inside(fact.source)}, ${
+          constants.name(fact.code)
+        })`;
+      case "proxy":
+        return `${this.test("isProxy", reader.read(fact.source))} === ${fact.present}`;
+      case "madeBy":
+        return this.test("isMadeBy", reader.read(fact.source), constants.name(fact.constructorText));
+      case "generator":
+        return this.test("isGenerator", reader.read(fact.source));
+      case "engineState":
+        return `${this.test("engineState", reader.read(fact.source))} === ${JSON.stringify(fact.state)}`;
+      case "cloneable":
+        return this.test("isCloneable", reader.read(fact.source));
+      case "unboxed":
+        return `!${this.test("isBoxed", reader.read(fact.source))}`;
+      case "unrevoked":
+        return this.test("isUnrevoked", reader.read(fact.source));
+      case "extensible":
+        return `${this.test("isExtensible", reader.inside(fact.source))} === ${fact.present}`;
+      case "integrity":
+        return this.test(fact.level === "frozen" ? "isFrozen" : "isSealed", reader.inside(fact.source));
+      case "bytes":
+        return `${this.test("bytesClass", reader.inside(fact.source))} === ${JSON.stringify(fact.type)}`;
+      case "memory":
+        return this.test("showsApart", reader.read(fact.source), reader.read(fact.other), `${fact.apart}`);
       default:
         return fact satisfies never;
     }
+  }
+
+  /** A call of a function of runtime.ts. */
+  private test(name: keyof typeof runtime, ...args: readonly (string | boolean)[]): string {
+    return `${this.helper(name)}(${args.join(", ")})`;
+  }
+
+  /** An object, and the key of a member of it. */
+  private member(
+    fact: { readonly source: Source; readonly key: string | symbol },
+  ): readonly [string, string] {
+    return [this.reader.inside(fact.source), this.key(fact.key)];
+  }
+
+  private list(sources: readonly Source[]): string {
+    return `[${sources.map((each) => this.reader.read(each)).join(", ")}]`;
+  }
+
+  private method({ kind, prototype, key, method }: MethodExpectation): string {
+    const { constants } = this;
+    return kind === "method"
+      ? `${constants.name(prototype)}[${this.key(key)}] === ${constants.name(method)}`
+      : this.test(
+        "hasGetter",
+        constants.name(prototype),
+        this.key(key),
+        method ? constants.name(method) : "undefined",
+      );
   }
 
   private helper(name: keyof typeof runtime): string {

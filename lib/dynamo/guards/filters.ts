@@ -8,7 +8,8 @@ import { DynError } from "../../base/errors.ts";
 import { named } from "../../base/isolated_objects.ts";
 import * as nn from "../../nn/mod.ts";
 import { type Source, sourceText } from "../source.ts";
-import { type Fact, factText, type Guard } from "./guard.ts";
+import type { Fact, Guard } from "./guard.ts";
+import { factText } from "./text.ts";
 import type { Read, RefusedCall } from "./guard_reader.ts";
 
 /** The properties of a guard that filters see, like PyTorch's `GuardFilterEntry`. */

@@ -6,7 +6,8 @@ import type { SourcePosition } from "../../graph/node.ts";
 import { sourceText } from "../source.ts";
 import { elsewhereText, foundText, tensorText, valueText } from "./found_values.ts";
 import { hostText } from "../variables/host_number.ts";
-import { type Fact, factText, type Guard, hostLeafText, type TensorExpectation } from "./guard.ts";
+import type { Fact, Guard, TensorExpectation } from "./guard.ts";
+import { factText, hostLeafText } from "./text.ts";
 import { type GuardReader, type RefusedCall, sizePlace, sizesIn, tensorAt } from "./guard_reader.ts";
 
 /** The reason why one entry did not serve a call. */

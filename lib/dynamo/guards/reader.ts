@@ -17,7 +17,7 @@ import { hasKey, keysOf, membersOf, sizeOf, valueAtKey, valuesOf } from "../../b
 import { invariant } from "../../base/errors.ts";
 import type { Question, Source } from "../source.ts";
 import { bytesPart, numberAt, typedElement } from "./bytes.ts";
-import { leafKey } from "./guard.ts";
+import { leafKey } from "./text.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import { getterOf, OTHERWISE, valueOf } from "./data_reads.ts";
 import {

@@ -12,14 +12,8 @@ import { Integers } from "../../sym/integers.ts";
 import { type Noted, ShapeEnv } from "../../sym/shape_env.ts";
 import type { SizeGuard, SizeSource } from "../../sym/size_guards.ts";
 import { sizeBindings, symbolsOf } from "../../graph/sizes.ts";
-import {
-  type Fact,
-  factText,
-  type Guard,
-  hostLeafText,
-  leafKey,
-  type MethodExpectation,
-} from "../guards/guard.ts";
+import type { Fact, Guard, MethodExpectation } from "../guards/guard.ts";
+import { factText, hostLeafText, leafKey } from "../guards/text.ts";
 import { computedSource, isSamePlace, placeholderName, type Source, sourceText } from "../source.ts";
 import {
   callIn,

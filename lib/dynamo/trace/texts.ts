@@ -3,7 +3,7 @@
  * string that depends on one that differs between calls may change until the program inspects it.
  */
 import { breakGraph } from "../break_reasons.ts";
-import { hostLeafText } from "../guards/guard.ts";
+import { hostLeafText } from "../guards/text.ts";
 import { type HostText, partsOf, type TextPart } from "../variables/constants.ts";
 import { callIn, type HostExpression, hostText } from "../variables/host_number.ts";
 import { specializeNumber } from "../variables/numbers.ts";

@@ -16,7 +16,7 @@ import { type ChangeHistory, type DynamicMode } from "../cache/automatic_dynamic
 import { type DimensionMark, dimensionsMarked, markOf } from "../cache/dimension_marks.ts";
 import type { ShapeMarks } from "../cache/shapes_spec.ts";
 import { isSaidUnbacked, saidOf } from "../cache/dynamic_sources.ts";
-import { leafKey } from "../guards/guard.ts";
+import { leafKey } from "../guards/text.ts";
 import { constructorText } from "../guards/runtime.ts";
 import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
 import { settledBy } from "../functions/promise_polyfills.ts";
