@@ -551,3 +551,67 @@ Deno.test("functions of infinite, undefined and huge parts are those of annex G 
     `${large}`,
   );
 });
+
+Deno.test("functions near the ends of their type are finite, and quotients at its ends have a limit", () => {
+  const far = Infinity, { PI } = Math;
+  const z = (pairs: readonly (readonly number[])[], dtype: "float32" | "float64") =>
+    viewAsComplex(tensor(pairs, { dtype }));
+  const ends = {
+    float32: [[3e38, -3e38], [2 ** -149, 2 ** -149]],
+    float64: [[1e308, -1e308], [5e-324, 5e-324]],
+  };
+  const functions = (x: Tensor): Tensor[] =>
+    [
+      ...[x.log(), x.sqrt(), x.log1p(), x.asin(), x.acos(), x.asinh(), x.acosh(), x.atan(), x.rsqrt()],
+    ].map((w) => viewAsReal(w));
+  // PyTorch's figures, and those of the definition where its kernels overflow
+  const wanted = {
+    float32: [
+      [[88.94342041, -PI / 4], [-102.93235779, PI / 4]],
+      [[1.9029768e19, -7.8823878e18], [4.1128055e-23, 1.7035798e-23]],
+      [[88.94342041, -PI / 4], [2 ** -149, 2 ** -149]],
+      [[PI / 4, -89.63656616], [2 ** -149, 0]],
+      [[PI / 4, 89.63656616], [PI / 2, 0]],
+      [[89.63656616, -PI / 4], [0, 2 ** -149]],
+      [[89.63656616, -PI / 4], [0, PI / 2]],
+      [[PI / 2, -1.6666666e-39], [2 ** -149, 2 ** -149]],
+      [[4.4853588e-20, 1.8578966e-20], [2.0753555e22, -8.5964040e21]],
+    ],
+    float64: [
+      [[709.54278223, -PI / 4], [-744.0934983311, PI / 4]],
+      [[1.0986841134678e154, -4.550898605622e153], [2.4421097261308e-162, 1.0115549693666e-162]],
+      [[709.54278223, -PI / 4], [5e-324, 5e-324]],
+      [[PI / 4, -710.23592941], [5e-324, 0]],
+      [[PI / 4, 710.23592941], [PI / 2, 0]],
+      [[710.23592941, -PI / 4], [0, 5e-324]],
+      [[710.23592941, -PI / 4], [0, PI / 2]],
+      [[PI / 2, -5e-309], [5e-324, 5e-324]],
+      [[7.76886987e-155, 3.21797126e-155], [3.4951476e161, -1.4477375e161]],
+    ],
+  };
+  for (const dtype of ["float32", "float64"] as const) {
+    for (const call of [functions, compile(functions)]) {
+      call(z(ends[dtype], dtype)).forEach((found, k) => {
+        const want = tensor(wanted[dtype][k] ?? [], { dtype });
+        // The smallest numbers have few digits, and half of one may round either way
+        const atol = dtype === "float32" ? 2 ** -149 : 5e-324;
+        assert(found.allclose(want, { rtol: 1e-6, atol }), `${k} of ${dtype}: ${found} ${want}`);
+      });
+    }
+  }
+  const quotients = (a: Tensor, b: Tensor): Tensor[] => [a.div(b), a.pow(b)].map((w) => viewAsReal(w));
+  const a = z([[1.5, -2], [1.5, -2], [far, 1], [1.5, 2], [0, 1], [0, 0], [0, 0]], "float64");
+  const b = z([[far, 3], [-3, far], [far, 1], [0, 0], [0, 2], [-2, 1], [2, 1]], "float64");
+  for (const call of [quotients, compile(quotients)]) {
+    const [ratio, power] = call(a, b);
+    const ratios = [[0, 0], [0, 0], [NaN, NaN], [far, far], [0.5, 0], [0, 0], [0, 0]];
+    assert(ratio?.allclose(tensor(ratios, { dtype: "float64" }), { equalNan: true }), `${ratio}`);
+    const powers = tensor([[1, 0], [Math.exp(-PI), 0], [far, NaN], [0, 0]], { dtype: "float64" });
+    assert(power?.at("3:").allclose(powers, { equalNan: true }), `${power}`);
+  }
+  // An imaginary divisor has a part that is 0, and a gradient
+  const [x, y] = [z([[1, 2]], "float64"), z([[0, 1]], "float64")].map((each) => each.requiresGrad_());
+  assert(x && y);
+  viewAsReal(x.div(y)).sum().backward();
+  assertEquals([x, y].map(({ grad }) => grad && viewAsReal(grad).tolist()), [[[-1, 1]], [[3, -1]]]);
+});

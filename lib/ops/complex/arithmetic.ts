@@ -42,7 +42,14 @@ function product<T extends TensorLike>(o: OpApi<T>, a: OperandOf<T>, b: OperandO
   });
 }
 
-/** a / b, scaled by the larger part of b so that nothing overflows on the way. */
+/** A part of an infinite number without its size: its sign as 1 or, where only the other part is infinite, as 0. */
+const direction = <T extends TensorLike>(o: OpApi<T>, part: T): T =>
+  o.detach(o.copysign(o.to(o.isinf(part), part.dtype), part));
+
+/**
+ * a / b, scaled by the larger part of b so that nothing overflows on the way. By annex G of C99, a finite number over
+ * an infinite one is zero, and one over zero is infinite.
+ */
 function quotient<T extends TensorLike>(o: OpApi<T>, a: OperandOf<T>, b: OperandOf<T>): T {
   const dtype = complexResult([a, b]), [like] = complexFirst(a, b);
   if (!isComplexTensor(b)) {
@@ -50,18 +57,21 @@ function quotient<T extends TensorLike>(o: OpApi<T>, a: OperandOf<T>, b: Operand
     return overPairs(o, o.div(pairs, factorOfPairs(o, b, dtype)));
   }
   const q = partsOf(o, asComplex(o, b, { dtype, like }));
+  const size = o.detach(o.maximum(o.abs(q.re), o.abs(q.im))), isFar = o.isinf(size), isZero = o.eq(size, 0);
   // The quotient does not depend on the scale, so it needs no gradient
-  const scale = o.detach(o.maximum(o.abs(q.re), o.abs(q.im)));
-  const c = o.div(q.re, scale), d = o.div(q.im, scale);
-  const norm = o.mul(o.add(o.mul(c, c), o.mul(d, d)), scale);
+  const scale = o.where(isZero, 1, size);
+  const c = o.where(isFar, direction(o, q.re), o.div(q.re, scale));
+  const d = o.where(isFar, direction(o, q.im), o.div(q.im, scale));
+  const norm = o.add(o.mul(c, c), o.mul(d, d));
+  const over = (part: T, sum: T): T => o.div(o.div(o.where(isZero, part, sum), norm), scale);
   if (!isComplexTensor(a)) {
-    const x = isTensor(a) ? partsOf(o, asComplex(o, a, { dtype, like })).re : a;
-    return joined(o, { re: o.div(o.mul(c, x), norm), im: o.neg(o.div(o.mul(d, x), norm)) });
+    const x = isTensor(a) ? partsOf(o, asComplex(o, a, { dtype, like })).re : o.mul(o.onesLike(c), a);
+    return joined(o, { re: over(x, o.mul(c, x)), im: over(o.zerosLike(x), o.neg(o.mul(d, x))) });
   }
   const p = partsOf(o, asComplex(o, a, { dtype, like }));
   return joined(o, {
-    re: o.div(o.add(o.mul(p.re, c), o.mul(p.im, d)), norm),
-    im: o.div(o.sub(o.mul(p.im, c), o.mul(p.re, d)), norm),
+    re: over(p.re, o.add(o.mul(p.re, c), o.mul(p.im, d))),
+    im: over(p.im, o.sub(o.mul(p.im, c), o.mul(p.re, d))),
   });
 }
 
@@ -79,7 +89,7 @@ function wholePower<T extends TensorLike>(o: OpApi<T>, z: T, n: number): T {
   return n % 2 === 0 ? even : o.mul(even, z);
 }
 
-/** exp(b · log a); 0 to a power of positive real part is 0, to 0 it is 1, and undefined otherwise. */
+/** exp(b · log a); 0 to a power of positive real part is 0, of negative real part infinite, to 0 it is 1. */
 function power<T extends TensorLike>(o: OpApi<T>, a: OperandOf<T>, b: OperandOf<T>): T {
   const dtype = complexResult([a, b]), [like] = complexFirst(a, b);
   const base = asComplex(o, a, { dtype, like });
@@ -90,8 +100,9 @@ function power<T extends TensorLike>(o: OpApi<T>, a: OperandOf<T>, b: OperandOf<
   const exponent = isTensor(b) && isComplex(b.dtype) ? b : isTensor(b) ? asComplex(o, b, { dtype, like }) : b;
   const isZero = o.eq(base, 0), one = o.onesLike(base);
   const found = o.exp(o.mul(o.log(o.where(isZero, one, base)), exponent));
-  const power = asComplex(o, exponent, { dtype, like }), decays = o.gt(partsOf(o, power).re, 0);
-  const re = o.to(o.detach(o.where(o.eq(power, 0), 1, o.where(decays, 0, NaN))), partType(dtype));
+  const power = asComplex(o, exponent, { dtype, like }), rate = partsOf(o, power).re;
+  const limit = o.where(o.gt(rate, 0), 0, o.where(o.lt(rate, 0), Infinity, NaN));
+  const re = o.to(o.detach(o.where(o.eq(power, 0), 1, limit)), partType(dtype));
   return o.where(isZero, joined(o, { re, im: o.mul(re, 0) }), found);
 }
 

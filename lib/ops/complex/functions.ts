@@ -41,6 +41,9 @@ const and = <T extends TensorLike>(o: OpApi<T>, a: T, b: T): T => o.logicalAnd(a
 const isInfinite = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): T =>
   or(o, o.isinf(re), o.isinf(im));
 
+/** |z|. */
+const size = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): T => o.hypot(re, im);
+
 /** `product`, or `zero` where that is 0 and the other factor is infinite or undefined. */
 const unlessZero = <T extends TensorLike>(o: OpApi<T>, zero: T, product: T): T =>
   o.where(and(o, o.eq(zero, 0), o.isnan(product)), zero, product);
@@ -51,13 +54,38 @@ function excessive<T extends TensorLike>(o: OpApi<T>, x: T): { readonly limit: n
   return { limit, excess: o.exp(o.clamp(o.sub(o.abs(x), limit), 0, null)) };
 }
 
+/** Binary digits by which parts near the ends of their type are moved towards 1. */
+const MOVED = 60;
+
+/** Exponents of 2 below and above which parts are moved: their squares, or the length of both, may leave the type. */
+const NARROW = 100;
+
+/**
+ * z by a power of 2 such that |z| neither overflows nor is one of the smallest numbers, with few digits. `choose` takes
+ * what undoes it: the value after small numbers were enlarged, the one after large ones were reduced, or neither.
+ */
+function inRange<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>) {
+  const larger = o.maximum(o.abs(re), o.abs(im));
+  const isSmall = o.lt(larger, 2 ** -NARROW), isLarge = o.gt(larger, 2 ** NARROW);
+  const choose = (enlarged: number, reduced: number, same: T): T =>
+    o.where(isSmall, enlarged, o.where(isLarge, reduced, same));
+  const factor = choose(2 ** MOVED, 2 ** -MOVED, o.onesLike(re));
+  return { moved: { re: o.mul(re, factor), im: o.mul(im, factor) }, choose };
+}
+
+/** log |z|, where |z| is not near 1. */
+function logSize<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): T {
+  const { moved, choose } = inRange(o, z), undone = MOVED * Math.LN2;
+  return o.add(o.log(size(o, moved)), choose(-undone, undone, o.zerosLike(z.re)));
+}
+
 /** log |z|, precise where |z| is near 1: there |z|² − 1 = (m − 1)(m + 1) + n² with the larger part m. */
-function logAbs<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): T {
-  const x = o.abs(re), y = o.abs(im), larger = o.maximum(x, y), smaller = o.minimum(x, y);
-  const size = o.hypot(re, im);
+function logAbs<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): T {
+  const x = o.abs(z.re), y = o.abs(z.im), larger = o.maximum(x, y), smaller = o.minimum(x, y);
+  const length = size(o, z);
   const excess = o.add(o.mul(o.sub(larger, 1), o.add(larger, 1)), o.mul(smaller, smaller));
-  const isNear = o.logicalAnd(o.gt(size, 0.5), o.lt(size, 2));
-  return o.where(isNear, o.mul(o.log1p(excess), 0.5), o.log(size));
+  const isNear = o.logicalAnd(o.gt(length, 0.5), o.lt(length, 2));
+  return o.where(isNear, o.mul(o.log1p(excess), 0.5), logSize(o, z));
 }
 
 function log<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
@@ -65,14 +93,14 @@ function log<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
 }
 
 /** The root with a nonnegative real part; the part with cancellation is computed from the other one. */
-function sqrt<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
-  const isSteep = o.isinf(im), y = o.abs(im);
+function sqrt<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
+  const { moved: { re, im }, choose } = inRange(o, z), isSteep = o.isinf(im), y = o.abs(im);
   const large = o.where(isSteep, y, o.sqrt(o.add(o.mul(o.hypot(re, im), 0.5), o.mul(o.abs(re), 0.5))));
   const small = o.where(or(o, isSteep, o.eq(large, 0)), y, o.div(o.mul(y, 0.5), large));
-  const isRight = o.ge(re, 0);
+  const isRight = o.ge(re, 0), undo = choose(2 ** (-MOVED / 2), 2 ** (MOVED / 2), o.onesLike(re));
   return {
-    re: o.where(isRight, large, small),
-    im: o.copysign(o.where(isRight, small, large), im),
+    re: o.mul(o.where(isRight, large, small), undo),
+    im: o.copysign(o.mul(o.where(isRight, small, large), undo), im),
   };
 }
 
@@ -84,12 +112,13 @@ const around = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): readon
 
 function reciprocal<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
   const scale = o.maximum(o.abs(re), o.abs(im)), x = o.div(re, scale), y = o.div(im, scale);
-  const norm = o.mul(o.add(o.mul(x, x), o.mul(y, y)), scale), isZero = o.eq(scale, 0);
-  const isFar = isInfinite(o, { re, im });
+  const norm = o.add(o.mul(x, x), o.mul(y, y)), isZero = o.eq(scale, 0), isFar = isInfinite(o, { re, im });
+  // The norm times the scale may overflow where the result does not vanish
+  const over = (part: T): T => o.div(o.div(part, norm), scale);
   const at = (part: T, value: T): T => o.where(isFar, o.copysign(o.zerosLike(part), part), value);
   return {
-    re: at(re, o.where(isZero, o.reciprocal(o.abs(re)), o.div(x, norm))),
-    im: at(o.neg(im), o.where(isZero, NaN, o.neg(o.div(y, norm)))),
+    re: at(re, o.where(isZero, o.reciprocal(o.abs(re)), over(x))),
+    im: at(o.neg(im), o.where(isZero, NaN, o.neg(over(y)))),
   };
 }
 
@@ -143,17 +172,24 @@ function tanh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T>
   };
 }
 
-/** |z|. */
-const size = <T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): T => o.hypot(re, im);
+/** Above this value squares may overflow, and these functions are logarithms: log 2|z| is exact to the last digit. */
+const FAR = 1e18;
+
+/** Returns whether z is that far; parts that are undefined are not, unless the other one is infinite. */
+const isFarAway = <T extends TensorLike>(o: OpApi<T>, z: Parts<T>): T =>
+  or(o, isInfinite(o, z), o.gt(o.maximum(o.abs(z.re), o.abs(z.im)), FAR));
+
+/** log 2|z|. */
+const logTwice = <T extends TensorLike>(o: OpApi<T>, z: Parts<T>): T => o.add(logSize(o, z), Math.LN2);
 
 function asin<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
   const [below, above] = around(o, z), p = sqrt(o, below), q = sqrt(o, above);
-  const isFar = isInfinite(o, z), far = o.copysign(o.atan2(o.abs(z.re), o.abs(z.im)), z.re);
+  const isFar = isFarAway(o, z), far = o.copysign(o.atan2(o.abs(z.re), o.abs(z.im)), z.re);
   return {
     re: o.where(isFar, far, unlessZero(o, z.re, o.atan2(z.re, times(o, p, q).re))),
     im: o.where(
       isFar,
-      o.copysign(size(o, z), z.im),
+      o.copysign(logTwice(o, z), z.im),
       o.asinh(times(o, conjugate(o, p), q).im),
     ),
   };
@@ -161,34 +197,30 @@ function asin<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
 
 function acos<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
   const [below, above] = around(o, z), p = sqrt(o, below), q = sqrt(o, above);
-  const isFar = isInfinite(o, z), isUpright = and(o, o.eq(z.re, 0), o.isnan(z.im));
+  const isFar = isFarAway(o, z), isUpright = and(o, o.eq(z.re, 0), o.isnan(z.im));
   const near = o.where(isUpright, Math.PI / 2, o.mul(o.atan2(p.re, q.re), 2));
   return {
     re: o.where(isFar, o.abs(o.atan2(z.im, z.re)), near),
-    im: o.where(isFar, o.copysign(size(o, z), o.neg(z.im)), o.asinh(times(o, conjugate(o, q), p).im)),
+    im: o.where(isFar, o.copysign(logTwice(o, z), o.neg(z.im)), o.asinh(times(o, conjugate(o, q), p).im)),
   };
 }
 
 function acosh<T extends TensorLike>(o: OpApi<T>, z: Parts<T>): Parts<T> {
   const p = sqrt(o, { re: o.sub(z.re, 1), im: z.im }), q = sqrt(o, { re: o.add(z.re, 1), im: z.im });
-  const isFar = isInfinite(o, z), isUpright = and(o, o.eq(z.re, 0), o.isnan(z.im));
+  const isFar = isFarAway(o, z), isUpright = and(o, o.eq(z.re, 0), o.isnan(z.im));
   const near = o.where(isUpright, Math.PI / 2, o.mul(o.atan2(p.im, q.re), 2));
   return {
-    re: o.where(isFar, size(o, z), o.asinh(times(o, conjugate(o, p), q).re)),
+    re: o.where(isFar, logTwice(o, z), o.asinh(times(o, conjugate(o, p), q).re)),
     im: o.where(isFar, o.atan2(z.im, z.re), near),
   };
 }
 
-/** Above this value the squares may overflow, and the inverse hyperbolic tangent is 1/z ± iπ/2. */
-const FAR = 1e18;
-
-/** ¼·log(((1 + x)² + y²) / ((1 − x)² + y²)), for x ≥ 0 and signed afterwards. */
+/** ¼·log(((1 + x)² + y²) / ((1 − x)² + y²)), for x ≥ 0 and signed afterwards; far away it is 1/z ± iπ/2. */
 function atanh<T extends TensorLike>(o: OpApi<T>, { re, im }: Parts<T>): Parts<T> {
   const x = o.abs(re), gap = o.sub(x, 1), square = o.mul(im, im);
   const ratio = o.div(o.mul(x, 4), o.add(o.mul(gap, gap), square));
   const opening = o.sub(o.mul(o.add(o.neg(x), 1), o.add(x, 1)), square);
-  const isFar = or(o, isInfinite(o, { re, im }), o.gt(o.maximum(x, o.abs(im)), FAR)),
-    far = reciprocal(o, { re: x, im }).re;
+  const isFar = isFarAway(o, { re, im }), far = reciprocal(o, { re: x, im }).re;
   // The squares of small distances from a pole may vanish
   const distance = o.hypot(gap, im),
     pole = o.sub(o.mul(o.log(o.mul(x, 4)), 0.25), o.mul(o.log(distance), 0.5));
@@ -243,7 +275,7 @@ const COMPLEX_FUNCTIONS = {
       const excess = o.add(o.mul(re, o.add(re, 2)), o.mul(im, im)), above = { re: o.add(re, 1), im };
       const isNear = o.lt(o.abs(excess), 0.5);
       return {
-        re: o.where(isNear, o.mul(o.log1p(excess), 0.5), o.log(o.hypot(above.re, im))),
+        re: o.where(isNear, o.mul(o.log1p(excess), 0.5), logSize(o, above)),
         im: o.atan2(im, above.re),
       };
     },
