@@ -14,6 +14,7 @@ import {
   type TensorData,
 } from "../mod.ts";
 import { DynError } from "../lib/base/errors.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 const FLOAT64 = { dtype: "float64" } as const;
 
@@ -103,6 +104,98 @@ Deno.test("parameters that PyTorch refuses are refused, those of batches of vect
     const found = [made.logProb(undefinedValue).item(), made.cdf(undefinedValue).item()];
     assertEquals(found, [NaN, NaN], `${made}`);
   }
+});
+
+Deno.test("values outside the support have no density, compiled either, and probabilities of 0 or 1 up to them", () => {
+  const D = distributions, floats = (of: TensorData) => tensor(of, { dtype: "float64" });
+  const row = floats([0.2, 0.3, 0.5]), third = floats([1, 1, 1]).div(3);
+  const wrong: readonly (readonly [make: (x: Tensor) => Tensor, value: Tensor, message: string])[] = [
+    [(x) => new D.Bernoulli(0.3).logProb(x), floats(0.5), "a value of Bernoulli to be 0 or 1 but found 0.5"],
+    [(x) => new D.Binomial(5, { probs: 0.3 }).logProb(x), floats(6), "a whole number in [0, 5] but found 6"],
+    [(x) => new D.Exponential(2).logProb(x), floats([1, -1]), "Exponential to be non-negative but found -1"],
+    [(x) => new D.Beta(2, 3).logProb(x), floats(1.5), "a value of Beta to be in [0, 1] but found 1.5"],
+    [
+      (x) => new D.Uniform(floats([0, 1]), 2).logProb(x),
+      floats(0.5),
+      "a value of Uniform to be in [tensor([",
+    ],
+    [(x) => new D.Categorical(row).logProb(x), floats(3), "a whole number in [0, 2] but found 3"],
+    [
+      (x) => new D.Dirichlet(row).logProb(x),
+      floats([1, 1, 1]),
+      "Dirichlet to be probabilities that sum to 1",
+    ],
+    [
+      (x) => new D.OneHotCategorical(row).logProb(x),
+      row,
+      "a value of OneHotCategorical to be a one-hot vector",
+    ],
+    [(x) => new D.Normal(0, 1).logProb(x), floats(NaN), "a value of Normal to be a number other than NaN"],
+    [(x) => new D.LogNormal(0, 1).logProb(x), floats(0), "a value of LogNormal to be positive but found 0"],
+    [
+      (x) => new D.TransformedDistribution(new D.Normal(0, 1), new D.SigmoidTransform()).logProb(x),
+      floats(2),
+      "a value of TransformedDistribution to be in [0, 1] but found 2",
+    ],
+    [
+      (x) => new D.Independent(new D.Poisson(row), 1).logProb(x),
+      floats([1, 2, 0.5]),
+      "a value of Poisson to be a non-negative integer but found 0.5",
+    ],
+    [
+      (x) => new D.MixtureSameFamily(new D.Categorical(row), new D.Gamma(row, row)).logProb(x),
+      floats(-1),
+      "a value of Gamma to be non-negative but found -1",
+    ],
+    [
+      (x) => new D.MultivariateNormal(row, eye(3, null, { dtype: "float64" })).logProb(x),
+      floats([1]),
+      "values of MultivariateNormal whose last dimensions are [3] but found shape [1]",
+    ],
+    [(x) => new D.Multinomial(3, third).logProb(x), floats([[2, 1]]), "are [3] but found shape [1,2]"],
+  ];
+  for (const [make, value, message] of wrong) assertThrows(() => make(value), DynError, message);
+  // A compiled function throws the same, and has no check if none is wanted
+  for (const [make, value, message] of sampleBySeed(wrong, 3)) {
+    assertThrows(() => compile(make, { backend: "aot_eager" })(value), DynError, message);
+  }
+  assertEquals(new D.Exponential(2, { validateArgs: false }).logProb(floats(-1)).item(), -Infinity);
+  const up: readonly (readonly [of: distributions.Distribution, value: readonly number[]])[] = [
+    [new D.Exponential(2), [-1, 0]],
+    [new D.HalfNormal(1), [-1, 0]],
+    [new D.HalfCauchy(1), [-1, 0]],
+    [new D.Gamma(2, 3), [-1, 0]],
+    [new D.Weibull(2, 3), [-1, 0]],
+    [new D.LogNormal(0, 1), [-1, 0]],
+    [new D.InverseGamma(2, 3), [-1, 0]],
+    [new D.Pareto(2, 3), [-1, 0]],
+    [new D.Uniform(1, 3), [0, 0, 4, 1]],
+    [new D.Kumaraswamy(2, 3), [-1, 0, 4, 1]],
+    [new D.ContinuousBernoulli(0.7), [-1, 0, 2, 1]],
+    [new D.GeneralizedPareto(0, 1, -0.5), [-1, 0, 3, 1]],
+  ];
+  for (const [of, [at = NaN, want = NaN, above = Infinity, one = 1]] of up) {
+    assertEquals(of.cdf(floats([at, above])).tolist(), [want, one], `${of}`);
+  }
+});
+
+Deno.test("masked outcomes have an entropy with a gradient, and relaxed bits of large logits a finite density", () => {
+  const D = distributions;
+  const logits = tensor([2, -Infinity, -5], { dtype: "float64", requiresGrad: true });
+  new D.Categorical({ logits }).entropy().backward();
+  const [first = NaN, none, last = NaN] = logits.grad?.tolist() as number[];
+  assertEquals(none, 0);
+  assert(Math.abs(first + 0.006371548260852844) < 1e-12 && Math.abs(last - 0.006371548260852787) < 1e-12);
+  // The probability rounds to 1, its logit does not: mean 1 − 1/40, and density 40·e^(40·(x − 1)) but for e^−40
+  const far = new D.ContinuousBernoulli({ logits: tensor([40, -40], { dtype: "float64" }) });
+  const close = (found: Tensor, want: number[]): void =>
+    assert(found.allclose(tensor(want, { dtype: "float64" }), { rtol: 1e-9 }), `${found} ${want}`);
+  close(far.mean, [0.975, 0.025]);
+  close(far.variance, [1 / 1600, 1 / 1600]);
+  close(far.logProb(tensor(0.25, { dtype: "float64" })), [Math.log(40) - 30, Math.log(40) - 10]);
+  close(far.cdf(tensor(0.5, { dtype: "float64" })), [2.0611536181902037e-9, 1 - 2.0611536181902037e-9]);
+  close(far.icdf(tensor(0.5, { dtype: "float64" })), [1 - Math.LN2 / 40, Math.LN2 / 40]);
+  close(far.entropy(), [1 - Math.log(40), 1 - Math.log(40)]);
 });
 
 Deno.test("Poisson samples of any rate take few rounds, in both types", () => {

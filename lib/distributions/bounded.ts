@@ -15,7 +15,7 @@ export class VonMises extends Distribution {
 
   constructor(...given: ParametersOf<["loc", "concentration"]>) {
     const { tensors: [l, k], validateArgs } = parametersOf(new.target.name, ["loc", "concentration"], given);
-    super(l.shape);
+    super(l.shape, [], validateArgs);
     [this.loc, this.concentration] = [l, k];
     checkParameters(this, this.argConstraints, { validateArgs });
   }
@@ -71,31 +71,30 @@ export class VonMises extends Distribution {
 export class ContinuousBernoulli extends OneTrial {
   override readonly hasRsample = true;
   /**
-   * Separates values near 1/2, where the formulas are 0 / 0: those use expansions, and the formulas get a safe value
-   * there.
+   * Separates logits near 0, where the formulas are 0 / 0: those use expansions, and the formulas get a safe value there.
+   * They are written in logits, since probabilities near 1 have lost their distance from it.
    */
   private around(): { readonly isMiddle: Tensor; readonly safe: Tensor; readonly off: Tensor } {
-    const { probs } = this, off = probs.sub(0.5), isMiddle = off.abs().lt(1e-3);
-    return { isMiddle, safe: ops.where(isMiddle, 0.25, probs), off };
+    const { probs, logits } = this, off = probs.sub(0.5), isMiddle = off.abs().lt(1e-3);
+    return { isMiddle, safe: ops.where(isMiddle, 1, logits), off };
   }
 
   get mean(): Tensor {
     const { isMiddle, safe, off } = this.around();
-    const exact = safe.div(safe.mul(2).sub(1)).add(safe.neg().log1p().sub(safe.log()).reciprocal());
+    const exact = safe.neg().expm1().reciprocal().add(safe.reciprocal()).neg();
     return ops.where(isMiddle, off.square().mul(16 / 45).add(1 / 3).mul(off).add(0.5), exact);
   }
 
   get variance(): Tensor {
-    const { isMiddle, safe, off } = this.around(), x = off.square();
-    const exact = safe.mul(safe.sub(1)).div(safe.mul(-2).add(1).square())
-      .add(safe.neg().log1p().sub(safe.log()).square().reciprocal());
+    const { isMiddle, safe, off } = this.around(), x = off.square(), less = safe.abs().neg();
+    const exact = safe.square().reciprocal().sub(less.exp().div(less.expm1().square()));
     return ops.where(isMiddle, x.mul(128 / 945).sub(1 / 15).mul(x).add(1 / 12), exact);
   }
 
   /** The logarithm of the normalising constant. */
   private logNormaliser(): Tensor {
     const { isMiddle, safe, off } = this.around(), x = off.square();
-    const exact = safe.neg().log1p().sub(safe.log()).abs().log().sub(safe.mul(-2).add(1).abs().log());
+    const exact = safe.abs().log().sub(safe.div(2).tanh().abs().log());
     return ops.where(isMiddle, x.mul(104 / 45).add(4 / 3).mul(x).add(Math.LN2), exact);
   }
 
@@ -113,16 +112,24 @@ export class ContinuousBernoulli extends OneTrial {
     return mean.mul(logits).add(ops.logsigmoid(logits.neg())).add(this.logNormaliser()).neg();
   }
 
+  /** By the end of [0, 1] at which the density is greatest: nothing grows there. */
   protected override cumulative(value: Tensor): Tensor {
-    const { isMiddle, safe } = this.around(), rest = safe.neg().add(1);
-    const exact = safe.pow(value).mul(rest.pow(value.neg().add(1))).add(safe).sub(1).div(safe.mul(2).sub(1));
-    return ops.clamp(ops.where(isMiddle, value, exact), 0, 1);
+    const { isMiddle, safe } = this.around(), less = safe.abs().neg();
+    const decay = ops.where(safe.gt(0), less.mul(value.neg().add(1)), 0).exp();
+    return ops.where(isMiddle, value, less.mul(value).expm1().div(less.expm1()).mul(decay));
   }
 
   protected override quantile(probability: Tensor): Tensor {
-    const { isMiddle, safe } = this.around(), logit = safe.log().sub(safe.neg().log1p());
-    const exact = probability.mul(safe.mul(2).sub(1)).sub(safe).log1p().sub(safe.neg().log1p()).div(logit);
-    return ops.where(isMiddle, probability, exact);
+    const { isMiddle, safe } = this.around(), isRising = safe.gt(0), less = safe.abs().neg();
+    const rest = probability.neg().add(1), v = ops.where(isRising, rest, probability);
+    const others = ops.where(isRising, probability, rest), isFew = v.lt(0.5);
+    const log = ops.where(
+      isFew,
+      ops.where(isFew, v, 0).mul(less.expm1()).log1p(),
+      ops.where(isFew, 1, others.add(v.mul(less.exp()))).log(),
+    );
+    const distance = log.div(less);
+    return ops.where(isMiddle, probability, ops.where(isRising, distance.neg().add(1), distance));
   }
 
   protected draw(shape: SampleShape): Tensor {

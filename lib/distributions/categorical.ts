@@ -1,5 +1,6 @@
 /** Distributions over a finite list of outcomes. */
 import { checkInteger } from "../base/checked_numbers.ts";
+import { finfo } from "../base/type_info.ts";
 import { refuseSurplus } from "../base/checked_input.ts";
 import type { Flag } from "../base/arguments.ts";
 import { ops } from "../tensor/eager.ts";
@@ -25,8 +26,8 @@ export class Categorical extends Distribution {
   readonly logits: Tensor;
 
   constructor(...given: Outcomes) {
-    const { probs, logits } = new CategoryProbs(probsOrLogits(new.target.name, given));
-    super(probs.shape.slice(0, -1));
+    const { probs, logits, validateArgs } = new CategoryProbs(probsOrLogits(new.target.name, given));
+    super(probs.shape.slice(0, -1), [], validateArgs);
     [this.probs, this.logits] = [probs, logits];
   }
 
@@ -69,8 +70,9 @@ export class Categorical extends Distribution {
   }
 
   protected override computedEntropy(): Tensor {
-    // Impossible outcomes contribute 0, although their logits may be infinite
-    return ops.where(this.probs.eq(0), 0, this.logits.mul(this.probs)).sum(-1).neg();
+    // Impossible outcomes contribute 0, and have a gradient of 0, although their logits may be infinite
+    const finite = ops.clamp(this.logits, finfo(this.logits.dtype).min, null);
+    return finite.mul(this.probs).sum(-1).neg();
   }
 }
 
@@ -81,7 +83,7 @@ abstract class OverOutcomes extends Distribution {
 
   constructor({ form, value, validateArgs }: GivenProbs<Tensor>) {
     const base = new Categorical({ [form]: value, validateArgs });
-    super(base.batchShape, base.probs.shape.slice(-1));
+    super(base.batchShape, base.probs.shape.slice(-1), validateArgs);
     this.base = base;
   }
 

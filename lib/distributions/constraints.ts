@@ -6,7 +6,7 @@ import { checkInstances, checkKind, optionsOf, refuseSurplus } from "../base/che
 import { DynError } from "../base/errors.ts";
 import { showAsText } from "../base/console_text.ts";
 import { ops } from "../tensor/eager.ts";
-import type { Tensor } from "../tensor/tensor.ts";
+import { isTensor, type Tensor } from "../tensor/tensor.ts";
 import { isCaptured, noGrad } from "../tensor/modes.ts";
 
 /** The ends of an interval. */
@@ -19,10 +19,12 @@ export interface Bounds {
 
 /** A set of values. */
 export class Constraint {
-  /** Takes the text of errors, a test of events, and properties of events. */
+  /**
+   * Takes the text of errors after "Expected scale to be", which is made when it is needed where it shows elements, a
+   * test of events, and properties of events.
+   */
   constructor(
-    /** Text of errors after "Expected scale to be". */
-    readonly text: string,
+    private readonly words: string | (() => string),
     private readonly holds: (value: Tensor) => Tensor,
     /** Dimensions of one event. */
     readonly eventDim: number = 0,
@@ -31,6 +33,11 @@ export class Constraint {
     /** The ends of an interval, or undefined. */
     readonly bounds: Bounds = {},
   ) {}
+
+  /** Text of errors after "Expected scale to be". */
+  get text(): string {
+    return typeof this.words === "string" ? this.words : this.words();
+  }
 
   /** Returns whether each event is in the set: bools, without the dimensions of an event. */
   check(value: Tensor): Tensor {
@@ -69,8 +76,11 @@ export class CompoundConstraint extends Constraint {
   ) {
     checkKind(form, "an object", "CompoundConstraint");
     checkInstances(form.of, Constraint, form.kind);
-    const { kind, of, dim } = form, texts = of.map(({ text }) => text);
-    const text = kind === "independent" ? texts.join() : `in order ${texts.join(", then ")}`;
+    const { kind, of, dim } = form;
+    const text = (): string => {
+      const texts = of.map((each) => each.text);
+      return kind === "independent" ? texts.join() : `in order ${texts.join(", then ")}`;
+    };
     const eventDim = Math.max(0, ...of.map((each) => each.eventDim));
     super(
       text,
@@ -80,6 +90,10 @@ export class CompoundConstraint extends Constraint {
     );
   }
 }
+
+/** A bound in messages: its number, if it has one. */
+const boundText = (bound: number | Tensor): string =>
+  `${isTensor(bound) && bound.numel() === 1 ? bound.detach().reshape([]).item() : bound}`;
 
 const whole = (x: Tensor): Tensor => x.remainder(1).eq(0);
 const allLast = (x: Tensor, dims: number): Tensor => {
@@ -91,11 +105,20 @@ const allLast = (x: Tensor, dims: number): Tensor => {
 /** Any number but NaN. */
 export const real: Constraint = new Constraint("a number other than NaN", (x) => x.eq(x));
 /** Above 0. */
-export const positive: Constraint = new Constraint("positive", (x) => x.gt(0));
+export const positive: Constraint = new Constraint("positive", (x) => x.gt(0), 0, false, { lower: 0 });
 /** 0 or more. */
-export const nonnegative: Constraint = new Constraint("non-negative", (x) => x.ge(0));
+export const nonnegative: Constraint = new Constraint("non-negative", (x) => x.ge(0), 0, false, { lower: 0 });
 /** From 0 to 1. */
-export const unitInterval: Constraint = new Constraint("in [0, 1]", (x) => x.ge(0).logicalAnd(x.le(1)));
+export const unitInterval: Constraint = new Constraint(
+  "in [0, 1]",
+  (x) => x.ge(0).logicalAnd(x.le(1)),
+  0,
+  false,
+  {
+    lower: 0,
+    upper: 1,
+  },
+);
 /** 0 or 1. */
 export const boolean: Constraint = new Constraint("0 or 1", (x) => x.eq(0).logicalOr(x.eq(1)), 0, true);
 /** Non-negative whole numbers. */
@@ -184,7 +207,7 @@ export const positiveDefinite: Constraint = byEigenvalues(
 export function interval(lowerBound: number | Tensor, upperBound: number | Tensor): Constraint {
   if (arguments.length > 2) refuseSurplus("interval", 2, arguments);
   return new Constraint(
-    `in [${lowerBound}, ${upperBound}]`,
+    () => `in [${boundText(lowerBound)}, ${boundText(upperBound)}]`,
     (x) => x.ge(lowerBound).logicalAnd(x.le(upperBound)),
     0,
     false,
@@ -196,7 +219,7 @@ export function interval(lowerBound: number | Tensor, upperBound: number | Tenso
 export function halfOpenInterval(lowerBound: number | Tensor, upperBound: number | Tensor): Constraint {
   if (arguments.length > 2) refuseSurplus("halfOpenInterval", 2, arguments);
   return new Constraint(
-    `in [${lowerBound}, ${upperBound})`,
+    () => `in [${boundText(lowerBound)}, ${boundText(upperBound)})`,
     (x) => x.ge(lowerBound).logicalAnd(x.lt(upperBound)),
     0,
     false,
@@ -208,7 +231,7 @@ export function halfOpenInterval(lowerBound: number | Tensor, upperBound: number
 export function integerInterval(lowerBound: number | Tensor, upperBound: number | Tensor): Constraint {
   if (arguments.length > 2) refuseSurplus("integerInterval", 2, arguments);
   return new Constraint(
-    `a whole number in [${lowerBound}, ${upperBound}]`,
+    () => `a whole number in [${boundText(lowerBound)}, ${boundText(upperBound)}]`,
     (x) => whole(x).logicalAnd(x.ge(lowerBound)).logicalAnd(x.le(upperBound)),
     0,
     true,
@@ -218,7 +241,7 @@ export function integerInterval(lowerBound: number | Tensor, upperBound: number 
 /** Numbers above a bound. */
 export function greaterThan(lowerBound: number | Tensor): Constraint {
   if (arguments.length > 1) refuseSurplus("greaterThan", 1, arguments);
-  return new Constraint(`greater than ${lowerBound}`, (x) => x.gt(lowerBound), 0, false, {
+  return new Constraint(() => `greater than ${boundText(lowerBound)}`, (x) => x.gt(lowerBound), 0, false, {
     lower: lowerBound,
   });
 }
@@ -226,20 +249,24 @@ export function greaterThan(lowerBound: number | Tensor): Constraint {
 /** Numbers of at least a bound. */
 export function greaterThanEq(lowerBound: number | Tensor): Constraint {
   if (arguments.length > 1) refuseSurplus("greaterThanEq", 1, arguments);
-  return new Constraint(`at least ${lowerBound}`, (x) => x.ge(lowerBound), 0, false, { lower: lowerBound });
+  return new Constraint(() => `at least ${boundText(lowerBound)}`, (x) => x.ge(lowerBound), 0, false, {
+    lower: lowerBound,
+  });
 }
 
 /** Numbers below a bound. */
 export function lessThan(upperBound: number | Tensor): Constraint {
   if (arguments.length > 1) refuseSurplus("lessThan", 1, arguments);
-  return new Constraint(`less than ${upperBound}`, (x) => x.lt(upperBound), 0, false, { upper: upperBound });
+  return new Constraint(() => `less than ${boundText(upperBound)}`, (x) => x.lt(upperBound), 0, false, {
+    upper: upperBound,
+  });
 }
 
 /** Vectors of counts whose sum is at most `upperBound`. */
 export function multinomial(upperBound: number | Tensor): Constraint {
   if (arguments.length > 1) refuseSurplus("multinomial", 1, arguments);
   return new Constraint(
-    `counts of at most ${upperBound} together`,
+    () => `counts of at most ${boundText(upperBound)} together`,
     (x) => x.ge(0).all(-1).logicalAnd(x.sum(-1).le(upperBound)),
     1,
     true,

@@ -253,7 +253,7 @@ export class Poisson extends Distribution {
 
   constructor(...given: ParametersOf<["rate"]>) {
     const { tensors: [r], validateArgs } = parametersOf(new.target.name, ["rate"], given);
-    super(r.shape);
+    super(r.shape, [], validateArgs);
     this.rate = r;
     checkParameters(this, this.argConstraints, { validateArgs });
   }

@@ -10,7 +10,8 @@ import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
 import { broadcastShapes, sameShape } from "../ops/shapes.ts";
 import { scalarTensor } from "../tensor/creation.ts";
-import type { ArgConstraints, Constraint } from "./constraints.ts";
+import { checkValue, supportOf, UnknownFigure, type Validation } from "./checked_parameters.ts";
+import type { ArgConstraints, Bounds, Constraint } from "./constraints.ts";
 import { ops } from "../tensor/eager.ts";
 import { noGrad } from "../tensor/modes.ts";
 import { isTensor, type Tensor } from "../tensor/tensor.ts";
@@ -57,7 +58,12 @@ export abstract class Distribution {
   /** Constraints of parameters, by name. */
   readonly argConstraints: ArgConstraints = {};
 
-  constructor(readonly batchShape: SampleShape, readonly eventShape: SampleShape = []) {}
+  constructor(
+    readonly batchShape: SampleShape,
+    readonly eventShape: SampleShape = [],
+    /** Whether parameters and values are checked; by default, as `setDefaultValidateArgs` says. */
+    readonly validateArgs: Validation["validateArgs"] = null,
+  ) {}
 
   /** Expected values. */
   abstract get mean(): Tensor;
@@ -95,10 +101,11 @@ export abstract class Distribution {
     return this.unknown("mode");
   }
 
-  /** Logarithms of densities, or of probabilities. */
+  /** Logarithms of densities, or of probabilities. Throws DynError for values outside the support, if they are checked. */
   logProb(value: Tensor): Tensor {
     if (arguments.length > 1) refuseSurplus("logProb", 1, arguments);
     checkTensor(value, `logProb of ${this.constructor.name}`);
+    this.checkValue(value);
     return this.logDensity(value);
   }
 
@@ -130,11 +137,11 @@ export abstract class Distribution {
     return this.computedEntropy();
   }
 
-  /** Probabilities of values up to the given ones. Throws DynError if they are unknown. */
+  /** Probabilities of values up to the given ones, 0 below the support and 1 above it. Throws DynError if they are unknown. */
   cdf(value: Tensor): Tensor {
     if (arguments.length > 1) refuseSurplus("cdf", 1, arguments);
     checkTensor(value, `cdf of ${this.constructor.name}`);
-    return this.cumulative(value);
+    return cumulativeWithin(supportOf(this)?.bounds ?? {}, value, (inside) => this.cumulative(inside));
   }
 
   /** The quantiles of probabilities, the inverse of `cdf`. Throws DynError if they are unknown. */
@@ -175,6 +182,11 @@ export abstract class Distribution {
     return value.expand([...batchShape, ...value.batchShape.slice(own)]);
   }
 
+  /** Checks a value. Distributions over others leave that to them. */
+  protected checkValue(value: Tensor): void {
+    checkValue(this, value);
+  }
+
   /** Computes `logProb`; subclasses define one or the other. */
   protected logDensity(_value: Tensor): Tensor {
     return this.unknown("logProb");
@@ -185,7 +197,7 @@ export abstract class Distribution {
     return this.unknown("entropy");
   }
 
-  /** Computes `cdf`. */
+  /** Computes `cdf` for values between the bounds of the support. */
   protected cumulative(_value: Tensor): Tensor {
     return this.unknown("cdf");
   }
@@ -203,7 +215,9 @@ export abstract class Distribution {
 
   /** Throws DynError: a property of this distribution is unknown. */
   protected unknown(figure: string): never {
-    throw new DynError(`Expected a distribution whose ${figure} is known but found ${this.constructor.name}`);
+    throw new UnknownFigure(
+      `Expected a distribution whose ${figure} is known but found ${this.constructor.name}`,
+    );
   }
 
   /** The parameters, with the values of those with one element, as PyTorch prints them. */
@@ -219,7 +233,13 @@ export abstract class Distribution {
 showAsText(Distribution.prototype);
 
 /** Fields that every distribution has. */
-const OWN_FIELDS: ReadonlySet<string> = new Set(["argConstraints", "batchShape", "eventShape", "hasRsample"]);
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  "argConstraints",
+  "batchShape",
+  "eventShape",
+  "hasRsample",
+  "validateArgs",
+]);
 
 /** The text of a parameter: its value if it has one element. */
 export const parameterText = (value: Tensor): string =>
@@ -282,6 +302,25 @@ export function whereAbove(
   const exists = parameter.gt(bound);
   return ops.where(exists, moment(ops.where(exists, parameter, bound + 1)), other);
 }
+
+/** Probabilities of values up to the given ones: `inside` gets values between the bounds, or undefined ones. */
+function cumulativeWithin(
+  { lower, upper }: Bounds,
+  value: Tensor,
+  inside: (value: Tensor) => Tensor,
+): Tensor {
+  const isBelow = lower === undefined ? null : value.lt(lower),
+    isAbove = upper === undefined ? null : value.gt(upper);
+  let bounded = value;
+  if (isBelow) bounded = ops.where(isBelow, constant(lower), bounded);
+  if (isAbove) bounded = ops.where(isAbove, constant(upper), bounded);
+  let found = inside(bounded);
+  if (isBelow) found = ops.where(isBelow, 0, found);
+  return isAbove ? ops.where(isAbove, 1, found) : found;
+}
+
+/** A bound without its history: a probability of 0 or 1 does not depend on it. */
+const constant = (bound: number | Tensor = 0): number | Tensor => isTensor(bound) ? bound.detach() : bound;
 
 /** Throws DynError unless a value is a distribution; `owner` is what it was passed to. */
 export function checkDistribution(value: unknown, owner: string): asserts value is Distribution {

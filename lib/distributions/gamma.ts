@@ -32,7 +32,7 @@ export class Gamma extends Distribution {
 
   constructor(...given: ParametersOf<["concentration", "rate"]>) {
     const { tensors: [a, b], validateArgs } = parametersOf(new.target.name, ["concentration", "rate"], given);
-    super(a.shape);
+    super(a.shape, [], validateArgs);
     [this.concentration, this.rate] = [a, b];
     checkParameters(this, this.argConstraints, { validateArgs });
   }
@@ -99,7 +99,7 @@ export class Beta extends Distribution {
       "concentration1",
       "concentration0",
     ], given);
-    super(a.shape);
+    super(a.shape, [], validateArgs);
     [this.concentration1, this.concentration0] = [a, b];
     checkParameters(this, this.argConstraints, { validateArgs });
   }
@@ -148,7 +148,7 @@ export class Dirichlet extends Distribution {
   constructor(...given: ParametersOf<["concentration"]>) {
     const { tensors: [each], validateArgs } = parametersOf(new.target.name, ["concentration"], given);
     const a = vectors(each, "concentration");
-    super(a.shape.slice(0, -1), a.shape.slice(-1));
+    super(a.shape.slice(0, -1), a.shape.slice(-1), validateArgs);
     this.concentration = a;
     checkParameters(this, { concentration: positive }, { validateArgs });
   }
@@ -204,7 +204,7 @@ export class StudentT extends Distribution {
       ["df", ["loc", 0], ["scale", 1]],
       given,
     );
-    super(d.shape);
+    super(d.shape, [], validateArgs);
     [this.df, this.loc, this.scale] = [d, l, s];
     checkParameters(this, this.argConstraints, { validateArgs });
   }

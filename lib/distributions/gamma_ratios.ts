@@ -26,7 +26,7 @@ export class InverseGamma extends Distribution {
 
   constructor(...given: ParametersOf<["concentration", "rate"]>) {
     const { tensors: [a, b], validateArgs } = parametersOf(new.target.name, ["concentration", "rate"], given);
-    super(a.shape);
+    super(a.shape, [], validateArgs);
     [this.concentration, this.rate] = [a, b];
     checkParameters(this, this.argConstraints, { validateArgs });
   }
@@ -83,7 +83,7 @@ export class FisherSnedecor extends Distribution {
 
   constructor(...given: ParametersOf<["df1", "df2"]>) {
     const { tensors: [a, b], validateArgs } = parametersOf(new.target.name, ["df1", "df2"], given);
-    super(a.shape);
+    super(a.shape, [], validateArgs);
     [this.df1, this.df2] = [a, b];
     checkParameters(this, this.argConstraints, { validateArgs });
   }

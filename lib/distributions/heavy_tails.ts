@@ -72,7 +72,7 @@ export class HalfCauchy extends ByQuantile {
 
   constructor(...given: ParametersOf<["scale"]>) {
     const { tensors: [s], validateArgs } = parametersOf(new.target.name, ["scale"], given);
-    super(s.shape);
+    super(s.shape, [], validateArgs);
     this.scale = s;
     checkParameters(this, this.argConstraints, { validateArgs });
   }
@@ -123,7 +123,7 @@ export class Pareto extends ByQuantile {
 
   constructor(...given: ParametersOf<["scale", "alpha"]>) {
     const { tensors: [s, a], validateArgs } = parametersOf(new.target.name, ["scale", "alpha"], given);
-    super(s.shape);
+    super(s.shape, [], validateArgs);
     [this.scale, this.alpha] = [s, a];
     checkParameters(this, this.argConstraints, { validateArgs });
   }
@@ -163,7 +163,7 @@ export class Pareto extends ByQuantile {
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    return ops.clamp(this.scale.div(value).pow(this.alpha).neg().add(1), 0, null);
+    return this.scale.div(value).pow(this.alpha).neg().add(1);
   }
 
   protected override quantile(probability: Tensor): Tensor {
@@ -183,7 +183,7 @@ export class Weibull extends ByQuantile {
       ["scale", "concentration"],
       given,
     );
-    super(s.shape);
+    super(s.shape, [], validateArgs);
     [this.scale, this.concentration] = [s, k];
     checkParameters(this, this.argConstraints, { validateArgs });
   }
@@ -245,7 +245,7 @@ export class Kumaraswamy extends ByQuantile {
       "concentration1",
       "concentration0",
     ], given);
-    super(a.shape);
+    super(a.shape, [], validateArgs);
     [this.concentration1, this.concentration0] = [a, b];
     checkParameters(this, this.argConstraints, { validateArgs });
   }
@@ -295,7 +295,7 @@ export class Kumaraswamy extends ByQuantile {
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    const power = value.clamp(0, 1).pow(this.concentration1);
+    const power = value.pow(this.concentration1);
     return ops.xlog1py(this.concentration0, power.neg()).expm1().neg();
   }
 
@@ -321,7 +321,7 @@ export class GeneralizedPareto extends ByQuantile {
       "scale",
       "concentration",
     ], given);
-    super(l.shape);
+    super(l.shape, [], validateArgs);
     [this.loc, this.scale, this.concentration] = [l, s, c];
     checkParameters(this, this.argConstraints, { validateArgs });
   }
@@ -364,7 +364,7 @@ export class GeneralizedPareto extends ByQuantile {
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    return ops.where(value.lt(this.loc), 0, this.logSurvival(value).expm1().neg());
+    return this.logSurvival(value).expm1().neg();
   }
 
   protected override quantile(probability: Tensor): Tensor {

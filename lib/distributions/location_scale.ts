@@ -14,7 +14,7 @@ export abstract class LocationScale extends Distribution {
 
   constructor(...given: ParametersOf<["loc", "scale"]>) {
     const { tensors: [l, s], validateArgs } = parametersOf(new.target.name, ["loc", "scale"], given);
-    super(l.shape);
+    super(l.shape, [], validateArgs);
     [this.loc, this.scale] = [l, s];
     checkParameters(this, this.argConstraints, { validateArgs });
   }

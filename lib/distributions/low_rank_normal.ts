@@ -52,7 +52,7 @@ export class LowRankMultivariateNormal extends Distribution {
     const [size = 1, rank = 1] = W.shape.slice(-2);
     const both = ops.add(l.detach(), D.detach());
     const batch = ops.add(both.select(-1, 0), W.detach().select(-1, 0).select(-1, 0)).shape;
-    super(batch, [size]);
+    super(batch, [size], validateArgs);
     this.loc = ops.expand(l, [...batch, size]);
     this.covFactor = ops.expand(W, [...batch, size, rank]);
     this.covDiag = ops.expand(D, [...batch, size]);

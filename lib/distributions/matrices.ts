@@ -50,7 +50,7 @@ export class Wishart extends Distribution {
     );
     const [size = 1] = factor.shape.slice(-1);
     const [degrees] = broadcastAll(df, factor.detach().select(-1, 0).select(-1, 0));
-    super(degrees.shape, [size, size]);
+    super(degrees.shape, [size, size], validateArgs);
     this.df = degrees;
     this.scaleTril = ops.expand(factor, [...degrees.shape, size, size]);
     checkParameters({ "df − (n − 1)": degrees.sub(size - 1) }, { "df − (n − 1)": positive }, {
@@ -159,7 +159,7 @@ export class LKJCholesky extends Distribution {
     );
     checkInteger("dim of LKJCholesky", dim, 2);
     const [c] = broadcastAll(concentration);
-    super(c.shape, [dim, dim]);
+    super(c.shape, [dim, dim], validateArgs);
     [this.dim, this.concentration] = [dim, c];
     checkParameters(this, this.argConstraints, { validateArgs });
     const rows = ops.clamp(counted(dim, c).sub(1), 0, null);

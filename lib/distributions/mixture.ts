@@ -24,10 +24,14 @@ export class MixtureSameFamily extends Distribution {
 
   /** Takes the distribution that chooses, then the one that is chosen from. */
   constructor(...given: ValidatedArguments<Mixed, ["mixtureDistribution", "componentDistribution"]>) {
-    const { mixtureDistribution, componentDistribution } = validatedArguments<Mixed>(new.target.name, [
-      "mixtureDistribution",
-      "componentDistribution",
-    ], given);
+    const { mixtureDistribution, componentDistribution, validateArgs } = validatedArguments<Mixed>(
+      new.target.name,
+      [
+        "mixtureDistribution",
+        "componentDistribution",
+      ],
+      given,
+    );
     checkDistribution(mixtureDistribution, "MixtureSameFamily");
     checkDistribution(componentDistribution, "MixtureSameFamily");
     const { batchShape, eventShape } = componentDistribution, count = batchShape.at(-1);
@@ -42,7 +46,7 @@ export class MixtureSameFamily extends Distribution {
         `Expected a mixture for each of [${batchShape.slice(0, -1)}] but found [${mixtures}]`,
       );
     }
-    super(batchShape.slice(0, -1), eventShape);
+    super(batchShape.slice(0, -1), eventShape, validateArgs);
     this.mixtureDistribution = mixtureDistribution;
     this.componentDistribution = componentDistribution;
   }
@@ -83,6 +87,9 @@ export class MixtureSameFamily extends Distribution {
     const drawn = componentDistribution.sample(lead);
     return drawn.gather(this.dim, ops.expand(index, [...whole, 1, ...eventShape])).squeeze(this.dim);
   }
+
+  /** The components check it. */
+  protected override checkValue(): void {}
 
   protected override logDensity(value: Tensor): Tensor {
     const density = this.componentDistribution.logProb(value.unsqueeze(this.dim));

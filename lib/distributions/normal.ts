@@ -72,7 +72,7 @@ export class HalfNormal extends Distribution {
   constructor(...given: ParametersOf<["scale"]>) {
     const { tensors: [scale], validateArgs } = parametersOf(new.target.name, ["scale"], given);
     const base = new Normal(0, scale, validateArgs);
-    super(base.batchShape);
+    super(base.batchShape, [], base.validateArgs);
     this.baseDist = base;
   }
 
@@ -125,7 +125,7 @@ export class LogNormal extends Distribution {
 
   constructor(...given: ParametersOf<["loc", "scale"]>) {
     const base = new Normal(...given);
-    super(base.batchShape);
+    super(base.batchShape, [], base.validateArgs);
     this.baseDist = base;
   }
 
@@ -253,7 +253,7 @@ export class MultivariateNormal extends Distribution {
     const loc = vectors(each, "loc"),
       [size = 1] = loc.shape.slice(-1);
     const batch = ops.add(loc.detach().select(-1, 0), factor.detach().select(-1, 0).select(-1, 0)).shape;
-    super(batch, [size]);
+    super(batch, [size], validateArgs);
     this.loc = ops.expand(loc, [...batch, size]);
     this.scaleTril = ops.expand(factor, [...batch, size, size]);
     checkParameters(this, { loc: realVector }, { validateArgs });
@@ -314,7 +314,7 @@ export class Uniform extends Distribution {
 
   constructor(...given: ParametersOf<["low", "high"]>) {
     const { tensors: [l, h], validateArgs } = parametersOf(new.target.name, ["low", "high"], given);
-    super(l.shape);
+    super(l.shape, [], validateArgs);
     [this.low, this.high] = [l, h];
     checkParameters(this, { low: real, high: new Constraint("above low", (x) => x.gt(l)) }, { validateArgs });
   }
@@ -350,7 +350,7 @@ export class Uniform extends Distribution {
   }
 
   protected override cumulative(value: Tensor): Tensor {
-    return ops.clamp(value.sub(this.low).div(this.high.sub(this.low)), 0, 1);
+    return value.sub(this.low).div(this.high.sub(this.low));
   }
 
   protected override quantile(probability: Tensor): Tensor {

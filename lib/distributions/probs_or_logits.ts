@@ -62,6 +62,7 @@ export function probsOrLogits<P, R extends object = object, O extends object = o
 
 /** The probability or logit of one of two outcomes. */
 export class BinaryProbs {
+  readonly validateArgs: Validation["validateArgs"];
   readonly #probs: Tensor | null;
   readonly #logits: Tensor | null;
 
@@ -72,6 +73,7 @@ export class BinaryProbs {
     wanted: Constraint = unitInterval,
   ) {
     const [made] = broadcastAll(value);
+    this.validateArgs = validateArgs;
     [this.#probs, this.#logits] = form === "probs" ? [made, null] : [null, made];
     checkParameters(this, form === "probs" ? { probs: wanted } : { logits: real }, {
       name: owner,
@@ -110,8 +112,8 @@ export abstract class BinaryDistribution extends Distribution {
   override readonly argConstraints: ArgConstraints = { probs: unitInterval, logits: real };
   protected readonly binary: BinaryProbs;
 
-  constructor(binary: BinaryProbs) {
-    super(binary.batchShape);
+  constructor(binary: BinaryProbs, validateArgs: Validation["validateArgs"] = binary.validateArgs) {
+    super(binary.batchShape, [], validateArgs);
     this.binary = binary;
   }
 
@@ -150,7 +152,7 @@ export abstract class CountDistribution extends BinaryDistribution {
   ) {
     const made = new BinaryProbs(given, owner, wanted.probs);
     const [count, probs] = broadcastAll(totalCount, made.probs);
-    super(made.expand(probs.shape));
+    super(made.expand(probs.shape), given.validateArgs ?? null);
     this.argConstraints = { ...wanted, logits: real };
     this.totalCount = count;
     checkParameters(this, { totalCount: wanted.totalCount }, {
@@ -165,11 +167,13 @@ export const CATEGORY_CONSTRAINTS: ArgConstraints = { probs: simplex, logits: re
 
 /** Probabilities or logits of several outcomes, along the last dimension. */
 export class CategoryProbs {
+  readonly validateArgs: Validation["validateArgs"];
   readonly probs: Tensor;
   readonly logits: Tensor;
 
   constructor({ form, value, validateArgs }: GivenProbs<Tensor>) {
     const found = vectors(value, form);
+    this.validateArgs = validateArgs;
     if (form === "logits") {
       this.logits = found.sub(found.logsumexp(-1, true));
       this.probs = this.logits.softmax(-1);

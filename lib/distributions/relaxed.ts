@@ -104,8 +104,8 @@ export class RelaxedOneHotCategorical extends Distribution {
 
   constructor(...given: ProbsOrLogits<Tensor, ["temperature"]>) {
     const { temperature, ...found } = probsOrLogits<Tensor, Relaxed>(new.target.name, given, RELAXED);
-    const { probs, logits } = new CategoryProbs(found);
-    super(probs.shape.slice(0, -1), probs.shape.slice(-1));
+    const { probs, logits, validateArgs } = new CategoryProbs(found);
+    super(probs.shape.slice(0, -1), probs.shape.slice(-1), validateArgs);
     [this.probs, this.logits] = [probs, logits];
     this.temperature = temperature;
   }

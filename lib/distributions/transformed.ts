@@ -35,10 +35,14 @@ export class TransformedDistribution extends Distribution {
    * sample.
    */
   constructor(...given: ValidatedArguments<Transformed, ["baseDistribution", "transforms"]>) {
-    const { baseDistribution: base, transforms } = validatedArguments<Transformed>(new.target.name, [
-      "baseDistribution",
-      "transforms",
-    ], given);
+    const { baseDistribution: base, transforms, validateArgs } = validatedArguments<Transformed>(
+      new.target.name,
+      [
+        "baseDistribution",
+        "transforms",
+      ],
+      given,
+    );
     const parts = [transforms].flat(), other = parts.findIndex((each) => typeof each?.call !== "function");
     if (other >= 0) refuseValue("transforms", parts[other]);
     checkDistribution(base, "TransformedDistribution");
@@ -51,7 +55,7 @@ export class TransformedDistribution extends Distribution {
     }
     const shape = transform.forwardShape(before);
     const at = shape.length - codomainDim - Math.max(own - domainDim, 0);
-    super(shape.slice(0, at), shape.slice(at));
+    super(shape.slice(0, at), shape.slice(at), validateArgs);
     // Parameters of transforms may broadcast
     const wide = transform.inverseShape(shape);
     const grown = `${wide}` === `${before}` ? base : base.expand(wide.slice(0, wide.length - own));
@@ -128,7 +132,9 @@ export class LogisticNormal extends TransformedDistribution {
 
   constructor(...given: ParametersOf<["loc", "scale"]>) {
     const base = new Normal(...given);
-    super(base.batchShape.length > 0 ? base : base.expand([1]), new StickBreakingTransform());
+    super(base.batchShape.length > 0 ? base : base.expand([1]), new StickBreakingTransform(), {
+      validateArgs: base.validateArgs,
+    });
   }
 
   get loc(): Tensor {
@@ -163,7 +169,9 @@ export class Independent extends Distribution {
 
   /** Takes a distribution, and how many of its last batch dimensions become dimensions of an event. */
   constructor(...given: ValidatedArguments<Reinterpreted, ["baseDistribution", "reinterpretedBatchNdims"]>) {
-    const { baseDistribution: base, reinterpretedBatchNdims } = validatedArguments<Reinterpreted>(
+    const { baseDistribution: base, reinterpretedBatchNdims, validateArgs } = validatedArguments<
+      Reinterpreted
+    >(
       new.target.name,
       ["baseDistribution", "reinterpretedBatchNdims"],
       given,
@@ -176,7 +184,7 @@ export class Independent extends Distribution {
         `Expected at most ${batchShape.length} dimensions of a batch but found ${reinterpretedBatchNdims}`,
       );
     }
-    super(batchShape.slice(0, at), [...batchShape.slice(at), ...eventShape]);
+    super(batchShape.slice(0, at), [...batchShape.slice(at), ...eventShape], validateArgs);
     [this.baseDist, this.reinterpretedBatchNdims] = [base, reinterpretedBatchNdims];
     this.hasRsample = base.hasRsample;
   }
@@ -203,6 +211,9 @@ export class Independent extends Distribution {
       shape.slice(0, shape.length - this.batchShape.length - this.eventShape.length),
     );
   }
+
+  /** The distribution of the elements checks it. */
+  protected override checkValue(): void {}
 
   protected override logDensity(value: Tensor): Tensor {
     return sumRightmost(this.baseDist.logProb(value), this.reinterpretedBatchNdims);

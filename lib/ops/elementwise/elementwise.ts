@@ -111,14 +111,13 @@ function timesLog(name: "xlogy" | "xlog1py") {
     gradient: {
       saves: ["self", "other"],
       single(o, grad, { args: { self, other }, needs }) {
-        const logOther = () => isTensor(other) ? o[log](other) : Math[log](knownNumber(other));
         const isUndefined = (of: typeof grad) =>
           isTensor(other)
             ? o.logicalAnd(o.eq(of, 0), o.le(other, least))
             : o.eq(of, knownNumber(other) <= least ? 0 : NaN);
         return {
           self: isTensor(self) && needs("self")
-            ? reduceTo(o, o.where(isUndefined(self), 0, o.mul(grad, logOther())), self)
+            ? reduceTo(o, o.where(isUndefined(self), 0, o[name](grad, other)), self)
             : null,
           other: isTensor(other) && needs("other")
             ? reduceTo(
