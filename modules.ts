@@ -323,6 +323,7 @@ import "./lib/inductor/layouts.ts";
 import "./lib/inductor/region_call.ts";
 import "./lib/inductor/overwriting.ts";
 import "./lib/inductor/scatter_choice.ts";
+import "./lib/inductor/traced_order.ts";
 import "./lib/inductor/settled_sums.ts";
 import "./lib/inductor/realize.ts";
 import "./lib/inductor/work_plan.ts";

@@ -11,6 +11,7 @@ import {
   type BitProgram,
   bitsOf,
   drawProgram,
+  drawSumOfView,
   functionOf,
   operandsOf,
   textOf,
@@ -211,6 +212,36 @@ Deno.test("random programs and their gradients have the bits of eager calls", ()
     { length: PROGRAMS },
     (_, k) => differenceOf(drawProgram(testSeed() + k), ways[k % ways.length] ?? ""),
   );
+  assertEquals(found.flat(), []);
+});
+
+/** The first wrong element of a program that was compiled for other sizes. */
+function wrongInOtherSizes(program: BitProgram): string[] {
+  const grown = program.leaves.map((leaf) => ({
+    ...leaf,
+    shape: leaf.shape.map((n) => n === 1 ? 1 : n + 1),
+  }));
+  const others = operandsOf({ ...program, leaves: grown }), plain = functionOf(program);
+  const compiled = compile(plain, { dynamic: true });
+  const found = config.patch({ inductor: { tier: "wasm" } }, () => {
+    compiled(...operandsOf(program));
+    return compiled(...others);
+  });
+  return plain(...others).flatMap((want, r) => {
+    const [mine, theirs] = [found[r], want].map((x) =>
+      x ? elementsOf(x.detach().contiguous()).map(Number) : []
+    );
+    const at = theirs?.findIndex((x, k) => !(Math.abs(x - (mine?.[k] ?? NaN)) <= 1e-4 * (1 + Math.abs(x))));
+    return at === undefined || at < 0 ? [] : [`element ${at} of result ${r} of ${textOf(program)}`];
+  });
+}
+
+Deno.test("sums over random views of any sizes have the bits of eager calls, and the terms of others", () => {
+  const found = Array.from({ length: PROGRAMS }, (_, k) => {
+    const program = drawSumOfView(testSeed() + k);
+    const differs = differenceOf(program, "WebAssembly of any sizes");
+    return k % 4 === 0 ? [...differs, ...wrongInOtherSizes(program)] : differs;
+  });
   assertEquals(found.flat(), []);
 });
 

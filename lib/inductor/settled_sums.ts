@@ -7,14 +7,12 @@
 import type { Operand } from "../loops/body.ts";
 import { coefficientOf } from "../loops/nest.ts";
 import { type BufferOperand, flatIndex, type Loader } from "../loops/record.ts";
-import type { Dim, Sym } from "../sym/expr.ts";
-import { arrange, indexOf } from "./arrange.ts";
-import { replaceIn } from "./axes.ts";
+import type { Dim } from "../sym/expr.ts";
 import { type Computation, type Lanes, makeComputation, type Work } from "./computation.ts";
 import { groupOf } from "./group.ts";
-import { TILING } from "./loop_order.ts";
 import { addsFloats } from "./settled_axes.ts";
 import { isLazy, type Label, type LazyTensor, makeLoader } from "./tensors.ts";
+import { orderIn, tracedOrder } from "./traced_order.ts";
 
 export type ReductionWork = Work & { kind: "reduction" };
 
@@ -53,23 +51,17 @@ export function settledSum(
     return recorder.loadBuffer(buffer, flatIndex({ strides, offset: 0 }, index), operand.dtype);
   };
   const common = { id: 0, order: 0, target, sizes: target.shape, label };
-  const group = groupOf(makeComputation(work, { ...common, over, loader })), [member] = group.members;
-  if (!member || !addsFloats(member)) return undefined;
-  const { vector, innerOf } = arrange(group, TILING), { axes, replacement } = innerOf(group.members);
-  const { reduced: settled } = indexOf(member, replacement);
-  const whole = (reduced: readonly Dim[]): Dim[] => {
-    const at = new Map<Sym, Dim>(axes.map(({ symbol }, d) => [symbol, reduced[d] ?? 0]));
-    return settled.map((index) => replaceIn(index, at));
-  };
-  const lanes: Lanes = vector === "inner" ? "inner" : "outer";
+  const computation = makeComputation(work, { ...common, over, loader }), group = groupOf(computation);
+  if (!group.members.some(addsFloats)) return undefined;
+  const order = tracedOrder(computation) ?? orderIn(group);
+  if (!order) return undefined;
   const ordered: ReductionWork = {
     ...work,
-    element: (o, index, reduced) => work.element(o, index, whole(reduced)),
+    element: (o, index, reduced) => work.element(o, index, order.whole(reduced)),
   };
-  const sizes = axes.map(({ size }) => size);
-  const found = makeComputation(ordered, { ...common, over: sizes });
+  const found = makeComputation(ordered, { ...common, over: order.over }), { lanes } = order;
   const stored = lanes === "outer" || readsLinearly(found) ? [] : operands.filter(isLazy);
-  return { work: ordered, over: sizes, lanes, stored };
+  return { work: ordered, over: order.over, lanes, stored };
 }
 
 /** Returns whether reads move at a constant stride along the innermost loop. */

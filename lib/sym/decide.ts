@@ -86,6 +86,16 @@ export function hintOf(d: Dim): number {
   return typeof d === "number" ? d : evaluate(d, (s) => deciderOf(s).hintOf(s));
 }
 
+/**
+ * Returns the value of a size in the traced call, if programs may be ordered as for that call alone: undefined for
+ * unknown sizes, and for those of a decider whose calls must all run the program that each would have alone.
+ */
+export function tracedValue(symbol: Sym): number | undefined {
+  const { node } = symbol;
+  if (node.kind !== "symbol" || node.role.kind !== "size" || node.role.decider.prefer) return undefined;
+  return hintOf(symbol);
+}
+
 /** A size as text, for messages: its value in the traced call; an expression if it is not known before the call. */
 export function sizeText(d: Dim): string {
   return isOfSizes(d) ? `${hintOf(d)}` : print(d);

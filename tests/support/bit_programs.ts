@@ -47,7 +47,12 @@ const LAYOUTS = {
     dense([...shape.slice(0, -1), 2 * last(shape)]).slice(shape.length - 1, 0, 2 * last(shape), 2),
   "in part": (shape, dense) =>
     dense([...shape.slice(0, -1), last(shape) + 3]).slice(shape.length - 1, 1, last(shape) + 1),
+  rolled: (shape, dense) =>
+    dense([...shape.slice(1), ...shape.slice(0, 1)]).permute(shape.map((_, d) => (d || shape.length) - 1)),
+  "rows at steps": (shape, dense) =>
+    dense([2 * (shape[0] ?? 1), ...shape.slice(1)]).slice(0, 1, 2 * (shape[0] ?? 1), 2),
   expanded: (shape, dense) => dense([1, ...shape.slice(1)]).expand([...shape]),
+  "expanded inside": (shape, dense) => dense([...shape.slice(0, -1), 1]).expand([...shape]),
 } satisfies Record<
   string,
   (shape: readonly number[], dense: (shape: readonly number[]) => Tensor) => Tensor
@@ -94,6 +99,10 @@ const VIEWS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   transpose: (x) => x.transpose(0, -1),
   flatten: (x) => x.flatten(),
   "every second": (x) => x.slice(x.ndim - 1, 0, last(x.shape), 2),
+  "every third": (x) => x.slice(x.ndim - 1, 1, last(x.shape), 3),
+  "every second row": (x) => x.slice(0, 0, x.shape[0], 2),
+  "first columns": (x) => x.narrow(-1, 0, Math.ceil(last(x.shape) / 2)),
+  "last dimension first": (x) => x.movedim(-1, 0),
   unsqueeze: (x) => x.unsqueeze(0),
   "dense transpose": (x) => x.transpose(0, -1).contiguous(),
   flip: (x) => x.flip([0]),
@@ -102,6 +111,12 @@ const VIEWS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   "first half": (x) => x.narrow(0, 0, Math.max(1, (x.shape[0] ?? 1) >> 1)),
   "first two joined": (x) => x.flatten(0, 1),
 };
+
+/** Reductions that add elements one by one. */
+const ADDING = ["sum", "mean", "variance", "norm", "prod", "nansum"];
+
+/** Views whose strides follow from the sizes of their tensor, or by chance from their own. */
+const STRIDED = ["every second", "every third", "every second row", "first columns", "transpose"];
 
 const WHOLE: Readonly<Record<string, (x: Tensor) => Tensor>> = {
   softmax: (x) => x.softmax(-1),
@@ -137,73 +152,112 @@ class Draws {
   }
 }
 
-function drawnShape(draws: Draws): number[] {
+function drawnShape(draws: Draws, leastRank: number): number[] {
   const isLarge = draws.number() < 0.15, most = isLarge ? 120_000 : 3000;
   let shape = Array.from(
-    { length: 1 + draws.below(3) },
+    { length: leastRank + draws.below(4 - leastRank) },
     () => draws.one(isLarge && draws.number() < 0.5 ? LARGE_SIZES : SIZES),
   );
   while (sizeOf(shape) > most) shape = shape.map((size) => Math.max(1, size >> 1));
   return shape;
 }
 
-function drawnLeaves(draws: Draws): readonly Leaf[] {
-  const shape = drawnShape(draws), floats: DType = draws.number() < 0.2 ? "float64" : "float32";
-  const layouts: readonly (keyof typeof LAYOUTS)[] = [
-    "dense",
-    "dense",
-    "turned",
-    "at steps",
-    "in part",
-    "expanded",
-  ];
+/** The operands; `isSum`: those of a sum of views, which is one of floats with several dimensions. */
+function drawnLeaves(draws: Draws, isSum: boolean): readonly Leaf[] {
+  const shape = drawnShape(draws, isSum ? 2 : 1),
+    floats: DType = draws.number() < 0.2 ? "float64" : "float32";
+  const layouts = Object.keys(LAYOUTS) as (keyof typeof LAYOUTS)[];
   const leafOf = (of: readonly number[]): Leaf => ({
     shape: of,
-    dtype: draws.number() < 0.1 ? "int32" : floats,
-    layout: draws.one(layouts),
+    dtype: !isSum && draws.number() < 0.1 ? "int32" : floats,
+    layout: draws.number() < 0.25 ? "dense" : draws.one(layouts),
     hasGradient: draws.number() < 0.4,
   });
   const broadcast = () =>
     shape.slice(draws.below(shape.length)).map((size) => draws.number() < 0.35 ? 1 : size);
+  if (isSum) return [leafOf(shape)];
   return [leafOf(shape), ...Array.from({ length: 1 + draws.below(3) }, () => leafOf(broadcast()))];
 }
 
-/** A step over tensors with these shapes; undefined if the drawn op takes none of them. */
-function drawnStep(draws: Draws, all: readonly Tensor[]): Step | undefined {
-  const place = () => draws.number() < 0.6 ? all.length - 1 : draws.below(all.length);
-  const [a, b] = [place(), place()], kind = draws.number();
+type Kind = "unary" | "binary" | "reduced" | "view" | "whole";
+
+function drawnKind(draws: Draws): Kind {
+  const drawn = draws.number();
+  return drawn < 0.25
+    ? "unary"
+    : drawn < 0.5
+    ? "binary"
+    : drawn < 0.75
+    ? "reduced"
+    : drawn < 0.88
+    ? "view"
+    : "whole";
+}
+
+/**
+ * Steps of programs whose sums follow views: whether a sum joins its loops depends on the strides of views, which
+ * other programs hide behind other ops.
+ */
+const SUMS_OF_VIEWS: readonly (readonly Kind[])[] = [
+  ["view", "reduced"],
+  ["unary", "view", "reduced"],
+  ["view", "view", "reduced"],
+  ["unary", "view", "view", "reduced"],
+];
+
+/**
+ * A step over tensors with these shapes; undefined if the drawn op takes none of them. `follows`: it is of a given kind
+ * and takes the last tensor.
+ */
+function drawnStep(draws: Draws, all: readonly Tensor[], follows?: Kind): Step | undefined {
+  const place = () =>
+    follows !== undefined || draws.number() < 0.6 ? all.length - 1 : draws.below(all.length);
+  const [a, b] = [place(), place()], kind = follows ?? drawnKind(draws);
   const x = (given: readonly Tensor[], at: number): Tensor => {
     const found = given[at];
     assert(found);
     return found;
   };
-  if (kind < 0.25) {
+  if (kind === "unary") {
     const [name, op] = draws.one(Object.entries(UNARY));
     return { text: `${name}(t${a})`, of: (given) => op(x(given, a)) };
   }
-  if (kind < 0.5) {
+  if (kind === "binary") {
     const [name, op] = draws.one(Object.entries(BINARY));
     return { text: `${name}(t${a}, t${b})`, of: (given) => op(x(given, a), x(given, b)) };
   }
-  if (kind < 0.75) {
-    const rank = x(all, a).ndim, some = [...Array(rank).keys()].filter(() => draws.number() < 0.55);
+  if (kind === "reduced") {
+    const rank = x(all, a).ndim, isWide = follows !== undefined && draws.number() < 0.7;
+    const some = [...Array(rank).keys()].filter(() => isWide || draws.number() < 0.55);
     if (rank === 0) return undefined;
     const dims = some.length > 0 ? some : [draws.below(rank)], keepdim = draws.number() < 0.4;
-    const [name, op] = draws.one(Object.entries(REDUCED));
+    const of = Object.entries(REDUCED);
+    const [name, op] = draws.one(follows === undefined ? of : of.filter(([each]) => ADDING.includes(each)));
     return { text: `${name}(t${a}, [${dims}], ${keepdim})`, of: (given) => op(x(given, a), dims, keepdim) };
   }
-  const [name, op] = draws.one(Object.entries(kind < 0.88 ? VIEWS : WHOLE));
+  const group = Object.entries(kind === "view" ? VIEWS : WHOLE), isStrided = follows && draws.number() < 0.85;
+  const [name, op] = draws.one(isStrided ? group.filter(([each]) => STRIDED.includes(each)) : group);
   return { text: `${name}(t${a})`, of: (given) => op(x(given, a)) };
 }
 
 /** Draws a program. */
-export function drawProgram(seed: number): BitProgram {
-  const draws = new Draws(seed), leaves = drawnLeaves(draws), steps: Step[] = [];
+export const drawProgram = (seed: number): BitProgram => drawn(new Draws(seed), seed, []);
+
+/** Draws a program of one sum over a view. */
+export function drawSumOfView(seed: number): BitProgram {
+  const draws = new Draws(seed);
+  return drawn(draws, seed, draws.one(SUMS_OF_VIEWS));
+}
+
+/** A program of steps of given kinds; of any if there are none. */
+function drawn(draws: Draws, seed: number, kinds: readonly Kind[]): BitProgram {
+  const leaves = drawnLeaves(draws, kinds.length > 0), steps: Step[] = [];
   const all = leaves.map((leaf, k) => operandOf(leaf, seed + k)),
     memories = new Set(all.map(({ storage }) => storage));
-  const most = 2 * Math.max(3000, ...leaves.map(({ shape }) => sizeOf(shape))), wanted = 2 + draws.below(6);
+  const most = 2 * Math.max(3000, ...leaves.map(({ shape }) => sizeOf(shape)));
+  const wanted = kinds.length || 2 + draws.below(6);
   for (let tries = 0; steps.length < wanted && tries < 40; tries++) {
-    const step = drawnStep(draws, all), made = step && tried(() => step.of(all));
+    const step = drawnStep(draws, all, kinds[steps.length]), made = step && tried(() => step.of(all));
     if (!step || !made || made.numel() === 0 || made.numel() > most) continue;
     all.push(made);
     steps.push({ ...step, text: `${step.text}: ${made.dtype}[${made.shape}]` });
