@@ -20,6 +20,7 @@ import {
 import { DynError } from "../lib/base/errors.ts";
 import { compileGraph } from "../lib/inductor/compile_graph.ts";
 import { findTarget } from "../lib/ops/table.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import "./support/turns/models.ts";
 
 const same = (a: Tensor | null, b: Tensor | null, where = "") => assert(a && b && a.equal(b), where);
@@ -245,79 +246,82 @@ Deno.test("a memory budget bounds the saved activations, and changes no gradient
   );
 });
 
-Deno.test("in a whole training step, a budget and checkpoints save less, with the same losses and parameters", () => {
-  class Block extends nn.Module {
-    norm = new nn.LayerNorm(16);
-    wide = new nn.Linear(16, 64);
-    drop = new nn.Dropout(0.2);
-    narrow = new nn.Linear(64, 16);
-    isCheckpoint = false;
+testInTurn("budgets of whole steps", {
+  name: "in a whole training step, a budget and checkpoints save less, with the same losses and parameters",
+  fn: () => {
+    class Block extends nn.Module {
+      norm = new nn.LayerNorm(16);
+      wide = new nn.Linear(16, 64);
+      drop = new nn.Dropout(0.2);
+      narrow = new nn.Linear(64, 16);
+      isCheckpoint = false;
 
-    override forward(x: Tensor): Tensor {
-      return this.isCheckpoint ? utils.checkpoint((y: Tensor) => this.#body(y), x) : this.#body(x);
-    }
+      override forward(x: Tensor): Tensor {
+        return this.isCheckpoint ? utils.checkpoint((y: Tensor) => this.#body(y), x) : this.#body(x);
+      }
 
-    #body(x: Tensor): Tensor {
-      return x.add(this.narrow.call(this.drop.call(nn.functional.gelu(this.wide.call(this.norm.call(x))))));
+      #body(x: Tensor): Tensor {
+        return x.add(this.narrow.call(this.drop.call(nn.functional.gelu(this.wide.call(this.norm.call(x))))));
+      }
     }
-  }
-  const batch = [randn([128, 16]), randn([128, 16])];
-  /** Losses and parameters of three steps over two parts of a batch, and the most that the graph holds in between. */
-  const train = (
-    { share = 1, isCheckpoint = false, backend, parts = 2 }: {
-      readonly share?: number;
-      readonly isCheckpoint?: boolean;
-      readonly backend: "eager" | "aot_eager" | "inductor" | "arena";
-      readonly parts?: number;
-    },
-  ) =>
-    config.patch({ activationMemoryBudget: share }, () => {
-      manualSeed(21);
-      const model = new nn.Sequential(...Array.from({ length: 6 }, () => new Block()));
-      for (const block of model) if (block instanceof Block) block.isCheckpoint = isCheckpoint;
-      const optimizer = new optim.Adam(model.parameters(), { lr: 0.01 });
-      const step = (...batch: Tensor[]) => {
-        optimizer.zeroGrad();
-        let total = zeros([]);
-        for (const part of batch) {
-          const loss = model.call(part).square().mean();
-          loss.backward();
-          total = total.add(loss.detach());
-        }
-        optimizer.step();
-        return total;
-      };
-      let arena = 0;
-      const measured = compiler.aotAutograd({
-        fwCompiler: (gm) => {
-          arena = Math.max(
-            arena,
-            compileGraph(gm.graph, (target) => findTarget(target)?.definition).metrics.arenaBytes,
-          );
-          return (...args) => gm.forward(...args);
-        },
+    const batch = [randn([128, 16]), randn([128, 16])];
+    /** Losses and parameters of three steps over two parts of a batch, and the most that the graph holds in between. */
+    const train = (
+      { share = 1, isCheckpoint = false, backend, parts = 2 }: {
+        readonly share?: number;
+        readonly isCheckpoint?: boolean;
+        readonly backend: "eager" | "aot_eager" | "inductor" | "arena";
+        readonly parts?: number;
+      },
+    ) =>
+      config.patch({ activationMemoryBudget: share }, () => {
+        manualSeed(21);
+        const model = new nn.Sequential(...Array.from({ length: 6 }, () => new Block()));
+        for (const block of model) if (block instanceof Block) block.isCheckpoint = isCheckpoint;
+        const optimizer = new optim.Adam(model.parameters(), { lr: 0.01 });
+        const step = (...batch: Tensor[]) => {
+          optimizer.zeroGrad();
+          let total = zeros([]);
+          for (const part of batch) {
+            const loss = model.call(part).square().mean();
+            loss.backward();
+            total = total.add(loss.detach());
+          }
+          optimizer.step();
+          return total;
+        };
+        let arena = 0;
+        const measured = compiler.aotAutograd({
+          fwCompiler: (gm) => {
+            arena = Math.max(
+              arena,
+              compileGraph(gm.graph, (target) => findTarget(target)?.definition).metrics.arenaBytes,
+            );
+            return (...args) => gm.forward(...args);
+          },
+        });
+        const call = backend === "eager"
+          ? step
+          : compile(step, { backend: backend === "arena" ? measured : backend, fullgraph: true });
+        const losses = [1, 2, 3].map(() => call(...batch.slice(0, parts)).item());
+        return { losses, parameters: model.parameters().map((each) => each.detach()), arena };
       });
-      const call = backend === "eager"
-        ? step
-        : compile(step, { backend: backend === "arena" ? measured : backend, fullgraph: true });
-      const losses = [1, 2, 3].map(() => call(...batch.slice(0, parts)).item());
-      return { losses, parameters: model.parameters().map((each) => each.detach()), arena };
-    });
-  const expected = train({ backend: "eager" }), usual = train({ backend: "arena" });
-  const check = (found: typeof expected) => {
-    expected.parameters.forEach((each, k) =>
-      assert(found.parameters[k]?.allclose(each, 1e-3, 1e-4), `parameter ${k}`)
-    );
-    found.losses.forEach((loss, k) => assertAlmostEquals(loss, expected.losses[k] ?? NaN, 1e-4));
-    return found;
-  };
-  check(usual);
-  const { arena: alone } = train({ backend: "arena", parts: 1 });
-  assert(usual.arena < 1.25 * alone, `${usual.arena} bytes for two parts of a batch, ${alone} for one`);
-  const { arena: half } = check(train({ share: 0.5, backend: "arena" }));
-  assert(half < 0.75 * usual.arena, `${half} of ${usual.arena} bytes with half of it saved`);
-  const { arena: few } = check(train({ isCheckpoint: true, backend: "arena" }));
-  assert(few < 0.7 * usual.arena, `${few} of ${usual.arena} bytes with checkpoints`);
-  check(train({ share: 0.3, backend: "aot_eager" }));
-  check(train({ share: 0.3, backend: "inductor" }));
+    const expected = train({ backend: "eager" }), usual = train({ backend: "arena" });
+    const check = (found: typeof expected) => {
+      expected.parameters.forEach((each, k) =>
+        assert(found.parameters[k]?.allclose(each, 1e-3, 1e-4), `parameter ${k}`)
+      );
+      found.losses.forEach((loss, k) => assertAlmostEquals(loss, expected.losses[k] ?? NaN, 1e-4));
+      return found;
+    };
+    check(usual);
+    const { arena: alone } = train({ backend: "arena", parts: 1 });
+    assert(usual.arena < 1.25 * alone, `${usual.arena} bytes for two parts of a batch, ${alone} for one`);
+    const { arena: half } = check(train({ share: 0.5, backend: "arena" }));
+    assert(half < 0.75 * usual.arena, `${half} of ${usual.arena} bytes with half of it saved`);
+    const { arena: few } = check(train({ isCheckpoint: true, backend: "arena" }));
+    assert(few < 0.7 * usual.arena, `${few} of ${usual.arena} bytes with checkpoints`);
+    check(train({ share: 0.3, backend: "aot_eager" }));
+    check(train({ share: 0.3, backend: "inductor" }));
+  },
 });

@@ -170,39 +170,42 @@ Deno.test("a wrong command line is explained, with exit code 2", async () => {
   assertEquals(code, 2);
 });
 
-Deno.test("a script that throws shows the user's frames, and the line", async () => {
-  const files = {
-    "throws.ts":
-      "interface A {\n  x: number;\n}\nfunction deep(a: A): void {\n  throw new TypeError(`Bad ${a.x}`);\n}\ndeep({ x: 4 });\n",
-    "rejects.ts":
-      "async function main(): Promise<void> {\n  await 1;\n  throw new Error('Late');\n}\nmain();\n",
-    "syntax.ts": "const x = ;\n",
-    "imports.ts": 'import "./nowhere.ts";\n',
-    "names.ts": 'import { tensr } from "jsr:@x/dyn";\ntensr();\n',
-    "handles.ts":
-      "addEventListener('unhandledrejection', (e) => e.preventDefault());\nPromise.reject(1);\nsetTimeout(() => console.log('Fine'), 10);\n",
-  };
-  const thrown = await inFolder(files, ["throws.ts"]);
-  assertMatch(
-    thrown.stderr,
-    /^error: Uncaught TypeError: Bad 4\n {2}throw new TypeError.*\n {8}\^\n {4}at deep \(file:.*throws\.ts:5:9\)\n {4}at file:.*throws\.ts:7:1\n$/,
-  );
-  const rejected = await inFolder(files, ["rejects.ts"]);
-  assertMatch(
-    rejected.stderr,
-    /^error: Uncaught Error: Late\n.*\n.*\n {4}at main \(file:.*rejects\.ts:3:9\)\n$/,
-  );
-  const syntax = await inFolder(files, ["syntax.ts"]);
-  assertMatch(syntax.stderr, /Expression expected[^]*syntax\.ts:1:11\n$/);
-  const imports = await inFolder(files, ["imports.ts"]);
-  assertMatch(imports.stderr, /Module not found "file:.*nowhere\.ts"[^]*imports\.ts:1:8\n$/);
-  const names = await inFolder(files, ["names.ts"]);
-  assertMatch(
-    names.stderr,
-    /^error: Uncaught SyntaxError: The requested module 'jsr:@x\/dyn' does not provide an export named 'tensr'\n.*\n {9}\^\n {4}at file:.*names\.ts:1:10\n$/,
-  );
-  assertEquals([thrown, rejected, syntax, imports, names].map(({ code }) => code), [1, 1, 1, 1, 1]);
-  assertEquals(await inFolder(files, ["handles.ts"]), { code: 0, stdout: "Fine\n", stderr: "" });
+testInTurn("scripts that fail", {
+  name: "a script that throws shows the user's frames, and the line",
+  fn: async () => {
+    const files = {
+      "throws.ts":
+        "interface A {\n  x: number;\n}\nfunction deep(a: A): void {\n  throw new TypeError(`Bad ${a.x}`);\n}\ndeep({ x: 4 });\n",
+      "rejects.ts":
+        "async function main(): Promise<void> {\n  await 1;\n  throw new Error('Late');\n}\nmain();\n",
+      "syntax.ts": "const x = ;\n",
+      "imports.ts": 'import "./nowhere.ts";\n',
+      "names.ts": 'import { tensr } from "jsr:@x/dyn";\ntensr();\n',
+      "handles.ts":
+        "addEventListener('unhandledrejection', (e) => e.preventDefault());\nPromise.reject(1);\nsetTimeout(() => console.log('Fine'), 10);\n",
+    };
+    const thrown = await inFolder(files, ["throws.ts"]);
+    assertMatch(
+      thrown.stderr,
+      /^error: Uncaught TypeError: Bad 4\n {2}throw new TypeError.*\n {8}\^\n {4}at deep \(file:.*throws\.ts:5:9\)\n {4}at file:.*throws\.ts:7:1\n$/,
+    );
+    const rejected = await inFolder(files, ["rejects.ts"]);
+    assertMatch(
+      rejected.stderr,
+      /^error: Uncaught Error: Late\n.*\n.*\n {4}at main \(file:.*rejects\.ts:3:9\)\n$/,
+    );
+    const syntax = await inFolder(files, ["syntax.ts"]);
+    assertMatch(syntax.stderr, /Expression expected[^]*syntax\.ts:1:11\n$/);
+    const imports = await inFolder(files, ["imports.ts"]);
+    assertMatch(imports.stderr, /Module not found "file:.*nowhere\.ts"[^]*imports\.ts:1:8\n$/);
+    const names = await inFolder(files, ["names.ts"]);
+    assertMatch(
+      names.stderr,
+      /^error: Uncaught SyntaxError: The requested module 'jsr:@x\/dyn' does not provide an export named 'tensr'\n.*\n {9}\^\n {4}at file:.*names\.ts:1:10\n$/,
+    );
+    assertEquals([thrown, rejected, syntax, imports, names].map(({ code }) => code), [1, 1, 1, 1, 1]);
+    assertEquals(await inFolder(files, ["handles.ts"]), { code: 0, stdout: "Fine\n", stderr: "" });
+  },
 });
 
 Deno.test("help and version", async () => {
@@ -322,28 +325,31 @@ Deno.test("the cache is pruned by the time since the last use, and by size", () 
     return Promise.resolve();
   }));
 
-Deno.test("a new project trains, and nothing that exists is overwritten", async () => {
-  await withFolder(async (folder) => {
-    assertEquals((await dyn(["new", "spiral"], { cwd: folder })).code, 0);
-    const trained = await runProgram(Deno.execPath(), ["task", "train", "3"], {
-      cwd: join(folder, "spiral"),
-      env: { DYN_BACKEND: "aot_eager" },
-    });
-    assertMatch(trained.stdout, /^epoch 3: loss 0\.\d+, accuracy \d+\.\d %\n$/, trained.stderr);
-    // Types are left out: those of all of dyn take half a minute
-    for (const words of ["fmt --check", "lint", "task test --no-check"]) {
-      const { code, stderr } = await runProgram(Deno.execPath(), words.split(" "), {
+testInTurn("new projects", {
+  name: "a new project trains, and nothing that exists is overwritten",
+  fn: async () => {
+    await withFolder(async (folder) => {
+      assertEquals((await dyn(["new", "spiral"], { cwd: folder })).code, 0);
+      const trained = await runProgram(Deno.execPath(), ["task", "train", "3"], {
         cwd: join(folder, "spiral"),
         env: { DYN_BACKEND: "aot_eager" },
       });
-      assertEquals([words, code], [words, 0], stderr);
-    }
-    const again = await dyn(["new", "spiral"], { cwd: folder });
-    assertEquals([again.code, /Expected an empty folder but found \S+ in spiral/.test(again.stderr)], [
-      2,
-      true,
-    ]);
-  });
+      assertMatch(trained.stdout, /^epoch 3: loss 0\.\d+, accuracy \d+\.\d %\n$/, trained.stderr);
+      // Types are left out: those of all of dyn take half a minute
+      for (const words of ["fmt --check", "lint", "task test --no-check"]) {
+        const { code, stderr } = await runProgram(Deno.execPath(), words.split(" "), {
+          cwd: join(folder, "spiral"),
+          env: { DYN_BACKEND: "aot_eager" },
+        });
+        assertEquals([words, code], [words, 0], stderr);
+      }
+      const again = await dyn(["new", "spiral"], { cwd: folder });
+      assertEquals([again.code, /Expected an empty folder but found \S+ in spiral/.test(again.stderr)], [
+        2,
+        true,
+      ]);
+    });
+  },
 });
 
 Deno.test("explain counts graphs and breaks and gives reasons", async () => {
@@ -600,14 +606,27 @@ Deno.test("a REPL input keeps its lines and maps its columns", () => {
   }
 });
 
-Deno.test("fuzz compares the requested number of programs, from the given seed", async () => {
-  const args = ["fuzz", "--tier", "eager", "--programs", "4", "--seed", "3", "--without", "failure,backward"];
-  const { code, stdout } = await dyn(args);
-  assertMatch(stdout, /^Seed 3\n[^]*tensors on eager: programs 4,/);
-  assertEquals(code, 0, stdout);
-  const language = await dyn([...args.slice(0, 7), "--fuzzer", "language"]);
-  assertMatch(language.stdout, /^Seed 3\n[^]*language on eager: programs 4,/);
-  assertEquals(language.code, 0, language.stdout);
+testInTurn("programs of the fuzzers", {
+  name: "fuzz compares the requested number of programs, from the given seed",
+  fn: async () => {
+    const args = [
+      "fuzz",
+      "--tier",
+      "eager",
+      "--programs",
+      "4",
+      "--seed",
+      "3",
+      "--without",
+      "failure,backward",
+    ];
+    const { code, stdout } = await dyn(args);
+    assertMatch(stdout, /^Seed 3\n[^]*tensors on eager: programs 4,/);
+    assertEquals(code, 0, stdout);
+    const language = await dyn([...args.slice(0, 7), "--fuzzer", "language"]);
+    assertMatch(language.stdout, /^Seed 3\n[^]*language on eager: programs 4,/);
+    assertEquals(language.code, 0, language.stdout);
+  },
 });
 
 Deno.test("a script comes from standard input or a URL, and imports according to its own settings", async () => {

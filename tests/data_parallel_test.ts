@@ -40,16 +40,16 @@ const FAILURES = [
 ];
 
 for (const { fault, code, message } of sampleBySeed(FAILURES, 1)) {
-  Deno.test(
-    `launch ends all ranks when one ${fault === "throws" ? fault : `is ${fault}`}, and names it`,
-    MPI,
-    async () => {
+  testInTurn("faults of ranks", {
+    ...MPI,
+    name: `launch ends all ranks when one ${fault === "throws" ? fault : `is ${fault}`}, and names it`,
+    fn: async () => {
       const ended = await launch("faults.ts", fault);
       assertEquals([ended.code, ended.stdout], [code, ""]);
       assertStringIncludes(ended.stderr, `error: ${message}`);
       assertEquals(ended.stderr.includes("[0]"), false);
     },
-  );
+  });
 }
 
 Deno.test("samplers of several ranks read what PyTorch's do", () => {

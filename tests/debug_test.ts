@@ -27,6 +27,7 @@ import {
 import { renderReport } from "../lib/debug/report.ts";
 import { traceRecorder } from "../lib/debug/trace.ts";
 import { readTrace, type TracedProcess } from "../lib/debug/trace_format.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { pageData } from "./support/page_data.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
 
@@ -245,12 +246,15 @@ async function checkReport(folder: string, { compiles }: TracedProcess): Promise
   }
 }
 
-Deno.test("a trace reports every compilation, break, recompilation and text", () =>
-  withFolder(async (folder) => {
-    const found = await traced(folder);
-    checkRecords(found);
-    await checkReport(folder, found);
-  }));
+testInTurn("traces of programs", {
+  name: "a trace reports every compilation, break, recompilation and text",
+  fn: () =>
+    withFolder(async (folder) => {
+      const found = await traced(folder);
+      checkRecords(found);
+      await checkReport(folder, found);
+    }),
+});
 
 Deno.test("a report needs a trace folder", async () => {
   await withFolder(async (folder) => {

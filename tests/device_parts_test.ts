@@ -1,6 +1,7 @@
 /** Graphs over tensors on the CPU and on a GPU: one graph, of which each device runs its part. */
 import { assertEquals } from "@std/assert";
 import { compile, compiler, init, manualSeed, nn, optim, randn, type Tensor, tensor } from "../mod.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { assertClose } from "./support/close.ts";
 import { shown } from "./support/shown.ts";
 import { stderrOf } from "./support/stderr.ts";
@@ -89,7 +90,7 @@ class Divided extends nn.Module {
   }
 }
 
-Deno.test({
+testInTurn("models on two devices", {
   name: "a training step of a model on two devices is one graph",
   ignore: SKIP_WEBGPU,
   async fn() {

@@ -69,10 +69,14 @@ const programs: Deno.TestDefinition[] = [];
 const program = (name: string, fn: () => Promise<void>): void => void programs.push({ ...MPI, name, fn });
 
 for (const ranks of sampleBySeed([2, 3, 4, 8], 1)) {
-  Deno.test(`all collectives and messages, on ${ranks} ranks`, MPI, async () => {
-    const { code, stdout, stderr } = await mpirun(ranks, "collectives.ts");
-    const expected = Array.from({ length: ranks }, (_, rank) => `rank ${rank} of ${ranks} is done`);
-    assertEquals([stdout.trim().split("\n").sort(), code], [expected, 0], stderr);
+  testInTurn("collectives on ranks", {
+    ...MPI,
+    name: `all collectives and messages, on ${ranks} ranks`,
+    fn: async () => {
+      const { code, stdout, stderr } = await mpirun(ranks, "collectives.ts");
+      const expected = Array.from({ length: ranks }, (_, rank) => `rank ${rank} of ${ranks} is done`);
+      assertEquals([stdout.trim().split("\n").sort(), code], [expected, 0], stderr);
+    },
   });
 }
 

@@ -21,6 +21,7 @@ import {
   type Tensor,
   tensor,
 } from "../mod.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
 import { singleOp } from "./support/single_op.ts";
@@ -111,7 +112,7 @@ Deno.test({
     }),
 });
 
-Deno.test({
+testInTurn("faults of compilers on trial", {
   name: "a compiler that fails when it is tried is not called missing, and does not hide another one",
   ignore: SKIP_NATIVE,
   fn: () =>

@@ -30,6 +30,7 @@ import { choiceDetails, choiceIn, type MeasuredChoice } from "../lib/base/measur
 import { printProgram as printCpp } from "../backends/cpu/print/program.ts";
 import type { Team } from "../lib/loops/ir.ts";
 import { printProgram } from "../lib/loops/print.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { compiled, difference, runCompiled, sample, traced } from "./support/graph_programs.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { runProgram, withFolder } from "./support/process.ts";
@@ -416,7 +417,7 @@ Deno.test("max-autotune gives the results of the default to the bit, in training
   assertEquals(losses("max-autotune"), losses("default"));
 });
 
-Deno.test({
+testInTurn("choices of tiles on disk", {
   name: "what was tried is told, and kept on disk for exactly what was compared",
   ignore: SKIP_NATIVE,
   fn: async () => {

@@ -5,6 +5,7 @@ import { inflateSync } from "node:zlib";
 import { data, nn, notebook, ones, profile, progress, type ProgressOutput, tensor, zeros } from "../mod.ts";
 import { pathToFileURL } from "node:url";
 import { progressText } from "../lib/data/progress.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { SKIP_BROWSER, withPage } from "./support/browser.ts";
 import { runCells } from "./support/notebook.ts";
 import { withFolder } from "./support/process.ts";
@@ -159,37 +160,41 @@ Deno.test("loops yield the same items, with a bar only on terminals", async () =
   assertThrows(() => progress([1], { size: 3 } as object), Error, "found size");
 });
 
-Deno.test("a notebook's kernel compiles models from the cell after their first call on, and reports what it does not compile", async () => {
-  const cells = [
-    `const { compile, compiler, nn, ones } = await import(${
-      JSON.stringify(new URL("../mod.ts", import.meta.url).href)
-    }); const counts = (f) => { const { graphs, graphBreaks } = compiler.status(f); return [graphs, graphBreaks]; };`,
-    `const model = new nn.Sequential(new nn.Linear(2, 3), new nn.ReLU()), f = compile(model);
+testInTurn("a kernel of a notebook", {
+  name:
+    "a notebook's kernel compiles models from the cell after their first call on, and reports what it does not compile",
+  fn: async () => {
+    const cells = [
+      `const { compile, compiler, nn, ones } = await import(${
+        JSON.stringify(new URL("../mod.ts", import.meta.url).href)
+      }); const counts = (f) => { const { graphs, graphBreaks } = compiler.status(f); return [graphs, graphBreaks]; };`,
+      `const model = new nn.Sequential(new nn.Linear(2, 3), new nn.ReLU()), f = compile(model);
     for (let i = 0; i < 3; i++) f(ones([1, 2]));
     console.log(counts(f));`,
-    // As a person pauses: what waits for the end of a cell runs in a task, which a cell sent at once may precede
-    "await new Promise((done) => setTimeout(done, 10));",
-    "const same = f(ones([1, 2])).equal(model.call(ones([1, 2]))); console.log(same, counts(f));",
-    "const g = compile(new nn.Linear(2, 3), { fullgraph: true }); console.log(g(ones([1, 2])).shape, counts(g));",
-    "let by = 2; const typed = compile((x) => x.mul(by)); console.log(typed(ones([1])).tolist());",
-    "by = 3; console.log(typed(ones([1])).tolist(), counts(typed));",
-  ];
-  await withFolder(async (folder) => {
-    const [, first, pause, later, known, plain, still] = await runCells(folder, cells);
-    assert(first && pause && later && known && plain && still);
-    assertEquals(first.stdout, "[ 0, 0 ]\n");
-    assertMatch(
-      first.stderr,
-      /^\[graph_breaks\] call .*runs uncompiled\. .*: No code can be read while a cell .*\n$/,
-    );
-    assertEquals(pause, { stdout: "", stderr: "", error: "" });
-    assertEquals([later.stdout, later.stderr], ["true [ 1, 0 ]\n", ""]);
-    assertEquals([known.stdout, known.error], ["[ 1, 3 ] [ 1, 0 ]\n", ""]);
-    assertEquals(plain.stdout, "[ 2 ]\n");
-    assertEquals(still.stdout, "[ 3 ] [ 0, 0 ]\n");
-    assertStringIncludes(
-      plain.stderr + still.stderr,
-      "Functions that are typed into a notebook or deno repl are not",
-    );
-  });
+      // As a person pauses: what waits for the end of a cell runs in a task, which a cell sent at once may precede
+      "await new Promise((done) => setTimeout(done, 10));",
+      "const same = f(ones([1, 2])).equal(model.call(ones([1, 2]))); console.log(same, counts(f));",
+      "const g = compile(new nn.Linear(2, 3), { fullgraph: true }); console.log(g(ones([1, 2])).shape, counts(g));",
+      "let by = 2; const typed = compile((x) => x.mul(by)); console.log(typed(ones([1])).tolist());",
+      "by = 3; console.log(typed(ones([1])).tolist(), counts(typed));",
+    ];
+    await withFolder(async (folder) => {
+      const [, first, pause, later, known, plain, still] = await runCells(folder, cells);
+      assert(first && pause && later && known && plain && still);
+      assertEquals(first.stdout, "[ 0, 0 ]\n");
+      assertMatch(
+        first.stderr,
+        /^\[graph_breaks\] call .*runs uncompiled\. .*: No code can be read while a cell .*\n$/,
+      );
+      assertEquals(pause, { stdout: "", stderr: "", error: "" });
+      assertEquals([later.stdout, later.stderr], ["true [ 1, 0 ]\n", ""]);
+      assertEquals([known.stdout, known.error], ["[ 1, 3 ] [ 1, 0 ]\n", ""]);
+      assertEquals(plain.stdout, "[ 2 ]\n");
+      assertEquals(still.stdout, "[ 3 ] [ 0, 0 ]\n");
+      assertStringIncludes(
+        plain.stderr + still.stderr,
+        "Functions that are typed into a notebook or deno repl are not",
+      );
+    });
+  },
 });

@@ -28,6 +28,7 @@ import { rebuild } from "../lib/debug/repro/rebuild.ts";
 import { reproText } from "../lib/debug/repro/script.ts";
 import { Recorded } from "../lib/debug/replay/encode.ts";
 import { interpose } from "../lib/graph/interpose.ts";
+import { testInTurn } from "./support/costly_tests.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
 import "./support/faulty_backends.ts";
 
@@ -299,30 +300,36 @@ Deno.test("minifying preserves only the fault", () => {
   assertEquals([cut.isCut, cut.operations], [true, [8, 8]]);
 });
 
-Deno.test("dyn minify and a repro's exit codes", async () => {
-  await withFolder(async (folder) => {
-    const settings = { reproAfter: "dynamo", reproLevel: 1, reproDir: folder };
-    const [text = ""] = told(settings, () => {
-      const f = compile(block, { backend: "refuses_sin", dynamic: true });
-      assertThrows(() => f(randn([5, 6])), BackendCompilerFailed);
+testInTurn("repros of the command line", {
+  name: "dyn minify and a repro's exit codes",
+  fn: async () => {
+    await withFolder(async (folder) => {
+      const settings = { reproAfter: "dynamo", reproLevel: 1, reproDir: folder };
+      const [text = ""] = told(settings, () => {
+        const f = compile(block, { backend: "refuses_sin", dynamic: true });
+        assertThrows(() => f(randn([5, 6])), BackendCompilerFailed);
+      });
+      const [, path = ""] = text.match(/repro: (.*)/) ?? [];
+      assertStringIncludes(text, "it fails in the same way by itself");
+      assertStringIncludes(Deno.readTextFileSync(path), "dynamic: [0, 1]");
+      const { code, stdout } = await dyn(["minify", path]);
+      assertEquals(code, 0, stdout);
+      assertMatch(stdout, /9 operations became 1: 1 operation, 1 input, 1 element/);
+      assertEquals(
+        basename(dirname(dirname(/^(\/.*repro\.ts)$/m.exec(stdout)?.[1] ?? ""))),
+        "block_captured",
+      );
+      // The fault is fixed: the same program ends with 0.
+      const mended = Deno.readTextFileSync(path).replace('backend: "refuses_sin"', 'backend: "aot_eager"');
+      Deno.writeTextFileSync(path, mended);
+      const after = await dyn([path]);
+      assertEquals([after.code, after.stdout], [0, "No longer fails\n"]);
+      Deno.writeTextFileSync(join(folder, "other.ts"), "export {};\n");
+      const other = await dyn(["minify", join(folder, "other.ts")]);
+      assertMatch(other.stderr, /^error: Expected a repro that dyn has written but found /);
+      assertEquals(other.code, 2);
     });
-    const [, path = ""] = text.match(/repro: (.*)/) ?? [];
-    assertStringIncludes(text, "it fails in the same way by itself");
-    assertStringIncludes(Deno.readTextFileSync(path), "dynamic: [0, 1]");
-    const { code, stdout } = await dyn(["minify", path]);
-    assertEquals(code, 0, stdout);
-    assertMatch(stdout, /9 operations became 1: 1 operation, 1 input, 1 element/);
-    assertEquals(basename(dirname(dirname(/^(\/.*repro\.ts)$/m.exec(stdout)?.[1] ?? ""))), "block_captured");
-    // The fault is fixed: the same program ends with 0.
-    const mended = Deno.readTextFileSync(path).replace('backend: "refuses_sin"', 'backend: "aot_eager"');
-    Deno.writeTextFileSync(path, mended);
-    const after = await dyn([path]);
-    assertEquals([after.code, after.stdout], [0, "No longer fails\n"]);
-    Deno.writeTextFileSync(join(folder, "other.ts"), "export {};\n");
-    const other = await dyn(["minify", join(folder, "other.ts")]);
-    assertMatch(other.stderr, /^error: Expected a repro that dyn has written but found /);
-    assertEquals(other.code, 2);
-  });
+  },
 });
 
 const RECORDED = `import { compile, config, nn, optim, randn, type Tensor } from "jsr:@x/dyn";
@@ -360,29 +367,32 @@ try {
 }
 `;
 
-Deno.test("a call that throws is recorded with its captures, and can be repeated alone", async () => {
-  await withFolder(async (folder) => {
-    await Deno.writeTextFile(join(folder, "model.ts"), RECORDED);
-    const { stdout, stderr } = await dyn([join(folder, "model.ts")], {
-      DYN_REPRO_DIR: join(folder, "records"),
+testInTurn("repros of the command line", {
+  name: "a call that throws is recorded with its captures, and can be repeated alone",
+  fn: async () => {
+    await withFolder(async (folder) => {
+      await Deno.writeTextFile(join(folder, "model.ts"), RECORDED);
+      const { stdout, stderr } = await dyn([join(folder, "model.ts")], {
+        DYN_REPRO_DIR: join(folder, "records"),
+      });
+      assertEquals(stdout, "BackendCompilerFailed 0 0\n", stderr);
+      assertMatch(stderr, /^\[repro\] A call of model\.ts:24 threw BackendCompilerFailed; dyn replay /);
+      assertMatch(stderr, /not recorded: channel: an instance of the runtime's own MessageChannel\n$/);
+      const record = join(folder, "records", "model_ts_24_replay");
+      const again = await dyn(["replay", record]);
+      assertEquals(again.code, 1, again.stderr);
+      assertMatch(
+        again.stdout,
+        /^Throws as recorded:\nBackendCompilerFailed: Backend "refuses_sin" failed: Expected no/,
+      );
+      // With the backend fixed it succeeds
+      const path = join(record, "replay.ts");
+      const text = await Deno.readTextFile(path);
+      await Deno.writeTextFile(path, text.replace('backend: "refuses_sin"', 'backend: "eager"'));
+      const mended = await dyn(["replay", record]);
+      assertEquals([mended.code, mended.stdout], [0, "No longer throws\n"], mended.stderr);
     });
-    assertEquals(stdout, "BackendCompilerFailed 0 0\n", stderr);
-    assertMatch(stderr, /^\[repro\] A call of model\.ts:24 threw BackendCompilerFailed; dyn replay /);
-    assertMatch(stderr, /not recorded: channel: an instance of the runtime's own MessageChannel\n$/);
-    const record = join(folder, "records", "model_ts_24_replay");
-    const again = await dyn(["replay", record]);
-    assertEquals(again.code, 1, again.stderr);
-    assertMatch(
-      again.stdout,
-      /^Throws as recorded:\nBackendCompilerFailed: Backend "refuses_sin" failed: Expected no/,
-    );
-    // With the backend fixed it succeeds
-    const path = join(record, "replay.ts");
-    const text = await Deno.readTextFile(path);
-    await Deno.writeTextFile(path, text.replace('backend: "refuses_sin"', 'backend: "eager"'));
-    const mended = await dyn(["replay", record]);
-    assertEquals([mended.code, mended.stdout], [0, "No longer throws\n"], mended.stderr);
-  });
+  },
 });
 
 Deno.test("without the setting nothing is recorded, and a rejected promise is", async () => {

@@ -73,8 +73,12 @@ interface Told {
 
 const told = ({ stdout }: Outcome): Told => JSON.parse(stdout);
 
+function definition(name: string, fn: (folder: string) => Promise<void>): Deno.TestDefinition {
+  return { name, ignore: SKIP_NATIVE, fn: () => withFolder(fn) };
+}
+
 function test(name: string, fn: (folder: string) => Promise<void>): void {
-  Deno.test({ name, ignore: SKIP_NATIVE, fn: () => withFolder(fn) });
+  Deno.test(definition(name, fn));
 }
 
 test("a graph answers through WebAssembly and goes over to native code with the same bits", async (folder) => {
@@ -107,16 +111,24 @@ test("no call waits for a compiler that nobody has tried before, and the first d
   assertEquals(leftovers(folder), []);
 });
 
-test("a compiler that fails in the background leaves the graph on WebAssembly, said once", async (folder) => {
-  for (const [mode, kind] of [["killed", "killed"], ["rejects", "rejected"], ["hangs", "timeout"]] as const) {
-    const { code, stdout, stderr } = await background(folder, mode, { limit: mode === "hangs" ? 4 : 60 });
-    assertEquals(code, 0, stderr);
-    const { first, last, tiers, fallback } = told({ code, stdout, stderr });
-    assertEquals([last, tiers, fallback], [first, { wasm_first: 1 }, { [kind]: 1 }], mode);
-    assertEquals(stderr.match(/the inference graph runs as WebAssembly SIMD/g)?.length, 1, stderr);
-    assertEquals(leftovers(folder), []);
-  }
-});
+testInTurn(
+  "faults of compilers in the background",
+  definition(
+    "a compiler that fails in the background leaves the graph on WebAssembly, said once",
+    async (folder) => {
+      for (
+        const [mode, kind] of [["killed", "killed"], ["rejects", "rejected"], ["hangs", "timeout"]] as const
+      ) {
+        const { code, stdout, stderr } = await background(folder, mode, { limit: mode === "hangs" ? 4 : 60 });
+        assertEquals(code, 0, stderr);
+        const { first, last, tiers, fallback } = told({ code, stdout, stderr });
+        assertEquals([last, tiers, fallback], [first, { wasm_first: 1 }, { [kind]: 1 }], mode);
+        assertEquals(stderr.match(/the inference graph runs as WebAssembly SIMD/g)?.length, 1, stderr);
+        assertEquals(leftovers(folder), []);
+      }
+    },
+  ),
+);
 
 test("a process that ends during a compilation leaves nothing of it", async (folder) => {
   // The compiler has a minute and uses all of it; the program is done after half a second.
@@ -194,22 +206,25 @@ Deno.test({
   },
 });
 
-test("an eager call runs native code at once where a former process did", async (folder) => {
-  const env = { DYN_CACHE_DIR: join(folder, "cache"), DYN_GRAPH_CACHE: "1" };
-  const call = async (mode: string): Promise<string> => {
-    const args = [
-      "run",
-      "-A",
-      "--no-check",
-      "--config",
-      here("../deno.json"),
-      here("faults/eager_native.ts"),
-      mode,
-    ];
-    const { code, stdout, stderr } = await runProgram(Deno.execPath(), args, { env });
-    assertEquals(code, 0, stderr);
-    return stdout.trim();
-  };
-  assertEquals(await call("wait"), "0");
-  assertEquals(await call("once"), "1");
-});
+testInTurn(
+  "native code of former processes",
+  definition("an eager call runs native code at once where a former process did", async (folder) => {
+    const env = { DYN_CACHE_DIR: join(folder, "cache"), DYN_GRAPH_CACHE: "1" };
+    const call = async (mode: string): Promise<string> => {
+      const args = [
+        "run",
+        "-A",
+        "--no-check",
+        "--config",
+        here("../deno.json"),
+        here("faults/eager_native.ts"),
+        mode,
+      ];
+      const { code, stdout, stderr } = await runProgram(Deno.execPath(), args, { env });
+      assertEquals(code, 0, stderr);
+      return stdout.trim();
+    };
+    assertEquals(await call("wait"), "0");
+    assertEquals(await call("once"), "1");
+  }),
+);

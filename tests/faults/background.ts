@@ -8,6 +8,7 @@
 import { counters } from "../../lib/base/logs.ts";
 import { modulesOnDemand } from "../../lib/base/on_demand.ts";
 import { compile, config, noGrad, type Tensor, tensor } from "../../mod.ts";
+import { pauses } from "../support/pauses.ts";
 
 const [folder = "", mode = "", limit = "60", end = "settled"] = Deno.args;
 Deno.writeTextFileSync(`${folder}/mode`, mode);
@@ -22,7 +23,7 @@ const tried = [...Deno.readDirSync(`${folder}/cache/cpu`)].some(({ name }) => na
 const demanded = modulesOnDemand.filter(({ exports }) => exports !== undefined).map(({ url }) => url);
 Deno.writeTextFileSync(`${folder}/open`, "");
 const isSettled = () => counters.total("tiers") > 1 || counters.total("fallback") > 0;
-while (performance.now() < until && !isSettled()) call();
+for (const pause = pauses(); performance.now() < until && !isSettled(); pause()) call();
 const last = call();
 const [tiers, fallback] = ["tiers", "fallback"].map((group) => Object.fromEntries(counters.entries(group)));
 console.log(JSON.stringify({ first, last, tiers, fallback, tried, demanded }));

@@ -4,9 +4,10 @@
  */
 import { counters } from "../../lib/base/logs.ts";
 import { noGrad, ones } from "../../mod.ts";
+import { pauses } from "../support/pauses.ts";
 
 const x = ones([512, 512]), native = () => counters.get("tiers", "eager_native");
 const before = native();
 noGrad(() => x.atan());
 console.log(native() - before);
-while (Deno.args[0] === "wait" && native() === before) noGrad(() => x.atan());
+for (const pause = pauses(); Deno.args[0] === "wait" && native() === before; pause()) noGrad(() => x.atan());

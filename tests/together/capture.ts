@@ -1,4 +1,5 @@
 /** Tests of capturing functions, with one import of dyn for all of these files. */
+import "../support/held_debugger.ts";
 import "../support/eager_tier.ts";
 import "../arguments_objects_test.ts";
 import "../dynamo_break_test.ts";
@@ -40,7 +41,6 @@ import "../selections_test.ts";
 import "../narrow_test.ts";
 import "../module_paths_test.ts";
 import "../module_utils_test.ts";
-import "../running_functions_test.ts";
 import "../ambient_state_test.ts";
 import "../overrides_test.ts";
 import "../tensor_members_test.ts";

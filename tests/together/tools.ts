@@ -9,4 +9,5 @@ import "../profiler_test.ts";
 import "../notebook_test.ts";
 import "../console_test.ts";
 import "../writer_test.ts";
+import "../running_functions_test.ts";
 import "../settings_test.ts";
