@@ -47,6 +47,7 @@ export {
   asTensor as asarray,
   fromTypedArray,
   scalarTensor,
+  type SharingOptions,
   tensor,
   type TensorData,
   type TensorOptions,
@@ -119,7 +120,7 @@ export * from "./lib/base/precision.ts";
 export { getPrintoptions, type PrintOptions, setPrintoptions } from "./lib/tensor/print.ts";
 /** Queries of CUDA devices, which do not exist here. */
 export * as cuda from "./lib/base/cuda.ts";
-export { normal, type NormalDrawOptions } from "./lib/tensor/normal_draws.ts";
+export { type NamedNormal, normal, type NormalDrawOptions } from "./lib/tensor/normal_draws.ts";
 export { gradient, type GradientOptions } from "./lib/tensor/differences.ts";
 export {
   type GridBins,

@@ -328,3 +328,80 @@ Deno.test("arguments of new tensors that are absent are so in compiled functions
     ], { fullgraph: true });
   assertEquals(made().map((each) => each.tolist()), [[1, 2], [1, 2], [1, 2]]);
 });
+
+Deno.test("tensors of one integer are sizes in lists and spread, and ends of slices, compiled too", () => {
+  const x = dyn.arange(6);
+  const calls: readonly ((n: never) => Tensor)[] = [
+    (n) => dyn.zeros([2, n]),
+    (n) => x.reshape([n, -1]),
+    (n) => dyn.arange(12).reshape(n, -1, 2),
+    (n) => ones([1, 2]).expand(n, 2),
+    (n) => nn.functional.pad(x, [n, 0]),
+    (n) => x.at({ start: 0, stop: n }),
+    (n) => x.clone().set([{ start: n }], 9),
+  ];
+  for (const call of calls) {
+    const compiled = compile(call, { backend: "eager" }) as (n: unknown) => Tensor,
+      eager = call as (n: unknown) => Tensor;
+    for (const n of [3, 2]) {
+      const expected = eager(n);
+      for (const found of [eager, compiled].map((each) => each(tensor(n)))) {
+        assertEquals([found.shape, found.tolist()], [expected.shape, expected.tolist()], `${call}`);
+      }
+    }
+  }
+  const refused: readonly (readonly [(n: never) => unknown, string])[] = [
+    [(n) => x.at({ stop: n }), "Expected an integer for end of slice but found 1.5"],
+    [(n) => x.reshape([n, 2]), "Expected a list of sizes for shape of reshape but found 1.5 among [1.5, 2]"],
+  ];
+  for (const [call, message] of refused) {
+    assertThrows(() => (call as (n: unknown) => unknown)(tensor(1.5)), DynError, message);
+  }
+});
+
+Deno.test("sizes, strides and draws take their arguments by name", () => {
+  const layout = (x: Tensor) => [x.size({ dim: 1 }), x.stride({ dim: -2 })];
+  assertEquals(layout(ones([2, 3])), [3, 3]);
+  assertEquals(compile(layout, { backend: "eager" })(ones([2, 3])), [3, 3]);
+  const misnamed = (x: Tensor) => x.size({ dims: 1 } as never);
+  for (const call of [misnamed, compile(misnamed, { backend: "eager" })]) {
+    assertThrows(
+      () => call(ones([2])),
+      DynError,
+      "Expected an option of size to be one of dim but found dims",
+    );
+  }
+  const mean = tensor([1.5, 2.5]);
+  const draws = () => [
+    dyn.normal({ mean, std: 0 }),
+    dyn.normal(mean, { std: tensor([0, 0], { dtype: "float32" }) }),
+    dyn.normal(mean, 0, {}),
+  ];
+  for (const drawn of [...draws(), ...compile(draws, { backend: "eager" })()]) {
+    assertEquals(drawn.tolist(), mean.tolist());
+  }
+  assertEquals(dyn.normal(2, 0, { size: [1, 2] }).tolist(), [[2, 2]]);
+  assertEquals(dyn.normal({ mean: 2, std: 0, size: [2], dtype: "float64" }).dtype, "float64");
+  assertThrows(() => dyn.normal(mean, 1, { size: [2] }), DynError, "only for two numbers");
+  assertThrows(() => dyn.normal({} as never), DynError, "a tensor or number for mean of normal");
+});
+
+Deno.test("asTensor copies, cuts off histories and begins them as asked, compiled too", () => {
+  const made = (w: Tensor) => {
+    const x = w.mul(2), cut = dyn.asarray(x, { requiresGrad: false });
+    const copy = dyn.asarray(x, { copy: true });
+    return [
+      dyn.asarray(x).requiresGrad,
+      cut.requiresGrad,
+      cut.isSetTo(x),
+      copy.requiresGrad,
+      copy.isSetTo(x),
+    ];
+  };
+  const w = tensor([1.5], { requiresGrad: true }), expected = [true, false, true, true, false];
+  assertEquals(made(w), expected);
+  assertEquals(compile(made, { backend: "eager" })(w), expected);
+  const begun = (x: Tensor) => dyn.asarray(x, { requiresGrad: true }).requiresGrad;
+  for (const call of [begun, compile(begun, { backend: "eager" })]) assertEquals(call(tensor([1.5])), true);
+  assertThrows(() => dyn.asarray(tensor([1]), { requiresGrad: true }), DynError);
+});

@@ -79,12 +79,16 @@ export function parseCall<T>(
     let value: unknown = undefined, filled = false;
     if (s < positional && at < count) {
       value = given[at];
-      const item = param.kind === "tensors" ? isTensor : isSize;
-      if (param.variadic && item(value)) {
+      const isItem = param.kind === "tensors"
+        ? isTensor
+        : (each: unknown) => isSize(each) || (valueOf !== undefined && isTensor(each));
+      if (param.variadic && isItem(value)) {
         const start = at;
-        while (at < count && item(given[at])) at++;
-        // One dimension stays a number, which graphs print shorter
-        if (param.kind !== "dims" || at > start + 1) value = given.slice(start, at);
+        while (at < count && isItem(given[at])) at++;
+        // One dimension stays a number, which graphs print shorter, and a tensor alone may be the whole list
+        const isAlone = at === start + 1 &&
+          (param.kind === "dims" || (param.kind !== "tensors" && isTensor(value)));
+        if (!isAlone) value = given.slice(start, at);
       } else {
         at++;
       }
@@ -99,7 +103,7 @@ export function parseCall<T>(
       args[name] = absent(definition, slot);
       continue;
     }
-    if (valueOf !== undefined && TAKES_NUMBERS.has(param.kind) && isTensor(value)) value = valueOf(value);
+    if (valueOf !== undefined && TAKES_NUMBERS.has(param.kind)) value = withNumbers(value, isTensor, valueOf);
     args[name] = coerce(definition, slot, value, isTensor);
   }
   if (at < count && !(at === positional && isCallback(positional, given))) {
@@ -201,7 +205,22 @@ export function inplaceArguments<T>(
   return { ...args, ...Object.fromEntries(left) };
 }
 
-/** Kinds that accept a tensor if its elements can be read. */
+/** A tensor as its elements, and a list with the element of each tensor in it. */
+function withNumbers<T>(
+  value: unknown,
+  isTensor: TensorPredicate<T>,
+  valueOf: (tensor: T) => unknown,
+): unknown {
+  if (isTensor(value)) return valueOf(value);
+  if (!Array.isArray(value) || !value.some((each: unknown) => isTensor(each))) return value;
+  return value.map((each: unknown) => {
+    if (!isTensor(each)) return each;
+    const read = valueOf(each);
+    return Array.isArray(read) && read.length === 1 ? read[0] : read;
+  });
+}
+
+/** Kinds that accept a tensor, also within a list, if its elements can be read. */
 const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
   "scalar",
   "scalarOperand",
@@ -212,9 +231,14 @@ const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
   "size",
   "sizes",
   "sizeOrSizes",
+  "sizesOrString",
+  "outputSizes",
   "counts",
   "dims",
+  "dimsOrBool",
   "intOrInts",
+  "pairs",
+  "floatOrFloats",
 ]);
 
 function checkName(definition: OpDefinition, slots: readonly Slot[], name: string): void {

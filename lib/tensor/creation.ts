@@ -3,7 +3,7 @@
  * Invariant: without a type, integers become int64 (the default type with requiresGrad), other numbers the default
  * type, booleans bool.
  */
-import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
+import { checkFlag, optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { oneLine } from "../base/console_text.ts";
 import { withOwnLists } from "../base/inherited_elements.ts";
 import { encodeElements, numberArray } from "../base/bfloat16.ts";
@@ -83,12 +83,25 @@ function pick(kind: DTypeCategory, requiresGrad = false): DType {
   return kind === "bool" ? "bool" : kind === "integer" && !requiresGrad ? "int64" : getDefaultDtype();
 }
 
-/** The data as a tensor; a tensor that fits already is returned itself, as `torch.as_tensor`. */
-export function asTensor(data: TensorData, options: TensorOptions = {}): Tensor {
+/** Options of `asTensor`. */
+export interface SharingOptions extends TensorOptions {
+  /** Whether to copy the elements even if the data is a tensor that fits. */
+  readonly copy?: boolean | undefined;
+}
+
+/**
+ * The data as a tensor, as `torch.asarray`; a tensor that fits already is returned itself. `requiresGrad: false` cuts a
+ * tensor off its history, and `true` makes one without history require grad; without it, nothing changes.
+ */
+export function asTensor(data: TensorData, options: SharingOptions = {}): Tensor {
   if (arguments.length > 2) refuseSurplus("asTensor", 2, arguments);
-  withOwnLists(() => optionsOf("asTensor", options, OPTIONS));
-  if (!isTensor(data)) return tensor(data, options);
-  return converted(ops, data, { dtype: options.dtype, device: options.device });
+  const { copy, ...chosen } = withOwnLists(() => optionsOf("asTensor", options, [...OPTIONS, "copy"]));
+  if (copy !== undefined) checkFlag("copy of asTensor", copy);
+  if (!isTensor(data)) return tensor(data, chosen);
+  const { dtype, device, requiresGrad } = chosen, fit = converted(ops, data, { dtype, device });
+  const made = copy && fit === data ? ops.clone(fit) : fit;
+  if (requiresGrad === undefined || requiresGrad === made.requiresGrad) return made;
+  return requiresGrad ? made.requiresGrad_() : made.detach();
 }
 
 /**
@@ -107,6 +120,9 @@ export function fromTypedArray(
     throw new DynError(`Expected a typed array but found ${oneLine(data)}; tensor() takes lists`);
   }
   const dtype = options.dtype ?? natural, stored = data.length, length = stored / (isComplex(dtype) ? 2 : 1);
+  if (sizes && !(Array.isArray(sizes) && sizes.every((size) => Number.isInteger(size)))) {
+    refuseValue("a list of integers for the shape of fromTypedArray", sizes);
+  }
   const shape = sizes ?? [length], count = shape.reduce((a, b) => a * b, 1);
   if (count !== length) {
     throw new DynError(`Expected ${count} elements for shape [${shape}] but found ${length}`);

@@ -12,14 +12,17 @@ import { specialize } from "../sym/decide.ts";
 import { Sym } from "../sym/expr.ts";
 import type { Dim } from "../sym/expr.ts";
 
-/** A slice with computed ends; absent or null ends are open. `{ start: 1, stop: 5 }` is "1:5". */
-export interface SliceIndex {
+/**
+ * A slice with computed ends, integers or tensors of one integer; absent or null ends are open. `{ start: 1, stop: 5 }`
+ * is "1:5".
+ */
+export interface SliceIndex<T = never> {
   /** The first index; default: the beginning. */
-  readonly start?: number | Sym | null | undefined;
+  readonly start?: number | T | Sym | null | undefined;
   /** The index after the last; default: the end. */
-  readonly stop?: number | Sym | null | undefined;
+  readonly stop?: number | T | Sym | null | undefined;
   /** The step; default 1. */
-  readonly step?: number | Sym | null | undefined;
+  readonly step?: number | T | Sym | null | undefined;
 }
 
 /**
@@ -27,7 +30,15 @@ export interface SliceIndex {
  * "..." for whole dimensions, null for a new dimension, a bool for a new dimension of size 1 or 0, or a tensor of
  * integers or bools. An array is always a list of indices, however long, as a list is in PyTorch.
  */
-export type IndexArgument<T> = number | string | boolean | null | T | Sym | SliceIndex | readonly IndexItem[];
+export type IndexArgument<T> =
+  | number
+  | string
+  | boolean
+  | null
+  | T
+  | Sym
+  | SliceIndex<T>
+  | readonly IndexItem[];
 
 /** An entry of an array argument. */
 export type IndexItem = number | boolean | Sym | readonly IndexItem[];
@@ -50,8 +61,13 @@ interface TensorIndex<T> {
   readonly isNumber: boolean;
 }
 
-/** Returns how a tensor indexes; undefined if the value is not a tensor. */
-type TensorIndexRank<T> = (value: unknown) => TensorIndex<T> | undefined;
+/** Facts of tensors for the parser. */
+interface TensorReader<T> {
+  /** Returns how a tensor indexes; undefined if the value is not a tensor. */
+  rankOf(value: unknown): TensorIndex<T> | undefined;
+  /** The integer in a tensor, as an end of a slice. */
+  numberIn(index: T): Dim;
+}
 
 /**
  * Returns whether integers in tensors must be applied separately: together with other tensors they would change the
@@ -73,9 +89,9 @@ export function tensorIndex<T>(tensor: T, dtype: DType, rank: number): TensorInd
 export function parseIndex<T>(
   index: readonly unknown[],
   rank: number,
-  rankOf: TensorIndexRank<T>,
+  tensors: TensorReader<T>,
 ): IndexStep<T>[] {
-  const steps: (IndexStep<T> | "...")[] = index.map((each) => parseOne(each, rankOf));
+  const steps: (IndexStep<T> | "...")[] = index.map((each) => parseOne(each, tensors));
   const used = steps.reduce((sum, s) => sum + (s === "..." ? 0 : dimsOf(s)), 0);
   if (used > rank) throw new DynError(`Expected at most ${rank} indices but found ${used}`);
   const gap = steps.indexOf("...");
@@ -105,7 +121,7 @@ function dimsOf<T>(step: IndexStep<T>): number {
   }
 }
 
-function parseOne<T>(each: unknown, rankOf: TensorIndexRank<T>): IndexStep<T> | "..." {
+function parseOne<T>(each: unknown, tensors: TensorReader<T>): IndexStep<T> | "..." {
   if (each === null) return { kind: "newaxis" };
   if (typeof each === "boolean") return { kind: "flag", value: each };
   if (each instanceof Sym) return { kind: "select", index: each };
@@ -115,10 +131,10 @@ function parseOne<T>(each: unknown, rankOf: TensorIndexRank<T>): IndexStep<T> | 
     return { kind: "select", index: each };
   }
   if (typeof each === "string") return each === "..." ? each : sliceOfText(each);
-  const tensor = rankOf(each);
+  const tensor = tensors.rankOf(each);
   if (tensor) return { kind: "tensor", ...tensor };
   if (Array.isArray(each)) return parseArray(each);
-  if (isPlainObject(each)) return sliceOfObject(each);
+  if (isPlainObject(each)) return sliceOfObject(each, tensors);
   throw new DynError(`Expected an index but found ${typeof each}`);
 }
 
@@ -140,13 +156,18 @@ function isItem(value: unknown): value is IndexItem {
 
 const SLICE_KEYS: readonly string[] = ["start", "stop", "step"];
 
-function sliceOfObject<T>(given: Readonly<Record<string, unknown>>): IndexStep<T> {
+function sliceOfObject<T>(
+  given: Readonly<Record<string, unknown>>,
+  { rankOf, numberIn }: TensorReader<T>,
+): IndexStep<T> {
   const unknown = Object.keys(given).find((key) => !SLICE_KEYS.includes(key));
   if (unknown !== undefined) refuseChoice("a key of a slice", SLICE_KEYS, unknown);
   const end = (key: string): Dim | null => {
     const value = given[key] ?? null;
     if (value === null || value instanceof Sym) return value;
     if (typeof value === "number" && Number.isInteger(value)) return value;
+    const index = rankOf(value);
+    if (index?.isNumber) return numberIn(index.tensor);
     throw new DynError(`Expected an integer as ${key} of a slice but found ${String(value)}`);
   };
   const step = end("step") ?? 1;

@@ -20,7 +20,7 @@ export interface Indexing<T extends TensorLike, V> {
   isTensor(value: unknown): value is T;
   /** A tensor of indices given as a list. */
   listed(make: () => Tensor): T;
-  /** The integer in a tensor, as the position of a write. */
+  /** The integer in a tensor, as the position of a write or the end of a slice. */
   numberIn(index: T): Dim;
   /** A value as a tensor with the type and the device of another. */
   valueLike(x: T, value: V): T;
@@ -75,9 +75,10 @@ function apply<T extends TensorLike, V>(
 ): Indexed<T> {
   const { ops } = of, gather: (T | null)[] = [];
   let view = x, dim = 0;
-  const rank = (value: unknown) =>
+  const rankOf = (value: unknown) =>
     of.isTensor(value) ? tensorIndex(value, value.dtype, value.shape.length) : undefined;
-  const steps = parseIndex<T>(index, x.shape.length, rank), isTaken = takesNumbersFirst(steps);
+  const steps = parseIndex<T>(index, x.shape.length, { rankOf, numberIn: (index) => of.numberIn(index) }),
+    isTaken = takesNumbersFirst(steps);
   const gatherBy = (indices: T) => {
     checkIndices(view, indices, dim);
     gather.push(indices);

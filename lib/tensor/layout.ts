@@ -3,6 +3,7 @@
  * `id` makes cache keys short. Invariant: equal layouts are the same object.
  */
 import { type DType, itemSize } from "../base/dtype.ts";
+import { optionsOf } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { contiguousStrides, isContiguous, isNonOverlapping, type TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
@@ -73,8 +74,12 @@ export function concrete(d: Dim): number {
   throw new DynError(`Expected a known size for a tensor with elements but found the symbolic ${d}`);
 }
 
-/** The entry of a list for a dimension; negative ones count from the end. */
-export function alongDim(list: readonly number[], dim: number): number {
+/** A dimension, by position or by name. */
+type DimArgument = number | { readonly dim: number };
+
+/** The entry of a list for the dimension that a call of `owner` gives; negative ones count from the end. */
+export function alongDim(list: readonly number[], given: DimArgument, owner: string): number {
+  const dim = typeof given === "object" ? optionsOf(owner, given, ["dim"]).dim : given;
   const found = list[dim < 0 ? dim + list.length : dim];
   if (found === undefined) {
     throw new DynError(

@@ -188,19 +188,19 @@ export class Tensor {
   /** All sizes, or the size of one dimension. */
   size(): readonly number[];
   /** The size of a dimension. */
-  size(dim: number): number;
-  size(dim?: number): number | readonly number[] {
+  size(dim: number | { readonly dim: number }): number;
+  size(dim?: number | { readonly dim: number }): number | readonly number[] {
     if (arguments.length > 1) refuseSurplus("size", 1, arguments);
-    return dim === undefined ? this.shape : alongDim(this.shape, dim);
+    return dim === undefined ? this.shape : alongDim(this.shape, dim, "size");
   }
 
   /** All strides in elements, or the stride of one dimension. */
   stride(): readonly number[];
   /** The stride of a dimension, in elements. */
-  stride(dim: number): number;
-  stride(dim?: number): number | readonly number[] {
+  stride(dim: number | { readonly dim: number }): number;
+  stride(dim?: number | { readonly dim: number }): number | readonly number[] {
     if (arguments.length > 1) refuseSurplus("stride", 1, arguments);
-    return dim === undefined ? this.strides : alongDim(this.strides, dim);
+    return dim === undefined ? this.strides : alongDim(this.strides, dim, "stride");
   }
 
   /** Number of elements. */

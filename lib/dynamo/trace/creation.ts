@@ -8,6 +8,7 @@ import {
   copyOf,
   fromTypedArray,
   scalarTensor,
+  type SharingOptions,
   tensor,
   type TensorData,
   type TensorOptions,
@@ -95,7 +96,7 @@ function plain(m: Interpreter, value: Value): TensorData {
   }
 }
 
-function optionsOf(m: Interpreter, value: Value | undefined): TensorOptions {
+function optionsOf(m: Interpreter, value: Value | undefined): SharingOptions {
   if (!value || (value.kind === "constant" && value.value === undefined)) return {};
   if (value.kind !== "object") return breakGraph("throws", "options of a new tensor");
   const options: Record<string, unknown> = {};
@@ -142,14 +143,21 @@ function constantOf(m: Interpreter, make: () => Tensor, filled: Value | null = n
 function ofTensor(
   m: Interpreter,
   maker: Maker,
-  { data, chosen: { requiresGrad, ...chosen } }: {
+  { data, chosen: { requiresGrad, copy, ...chosen } }: {
     readonly data: TensorValue;
-    readonly chosen: TensorOptions;
+    readonly chosen: SharingOptions;
   },
 ): Value {
   const ops = tracedOps(m);
-  const moved = maker === asTensor ? converted(ops, data, chosen) : copyOf(ops, data, chosen);
-  return requiresGrad && maker !== asTensor ? beginHistory(m, moved) : moved;
+  if (maker !== asTensor) {
+    const made = copyOf(ops, data, chosen);
+    return requiresGrad ? beginHistory(m, made) : made;
+  }
+  const fit = converted(ops, data, chosen), made = copy && fit === data ? ops.clone(fit) : fit;
+  if (requiresGrad === undefined || requiresGrad === made.requiresGrad) return made;
+  return requiresGrad
+    ? breakGraph("gradientState", "asTensor of a tensor without history")
+    : ops.detach(made);
 }
 
 /** A floating-point tensor of elements that the graph computes; null if there are none, or not in a plain list. */
