@@ -4,6 +4,7 @@
  * equals the wanted one and only this user can have written it; any other file is built again.
  */
 import { config } from "../../lib/base/config.ts";
+import { counters } from "../../lib/base/logs.ts";
 import { recording } from "../../lib/base/recording.ts";
 import { dirname } from "node:path";
 import { cacheDirectory, processDirectory, readText, removeIfThere } from "./cache_directory.ts";
@@ -41,24 +42,8 @@ export interface Source {
   readonly options?: readonly string[];
 }
 
-/** Counts since the process started. */
-interface CacheCounters {
-  /** Libraries taken from disk. */
-  readonly hits: number;
-  /** Libraries compiled. */
-  readonly compiled: number;
-  /** Files found damaged or with another text. */
-  readonly rejected: number;
-  /** Wall-clock time spent waiting for the compiler. */
-  readonly compileMs: number;
-}
-
-const counters = { hits: 0, compiled: 0, rejected: 0, compileMs: 0 };
-
-/** Counts since the process started, for tests, `doctor` and profiles. */
-export function cacheCounters(): CacheCounters {
-  return { ...counters };
-}
+/** Counts whether a library was taken from disk (hit), compiled, or found damaged or with another text. */
+const count = (what: "hits" | "compiled" | "damaged") => counters.add("cached_libraries", what);
 
 const MAGIC = "dyn-library-1\n";
 const encoder = new TextEncoder(), decoder = new TextDecoder();
@@ -129,7 +114,7 @@ function asked(
       continue;
     }
     if (fileState(path, key) === "whole") {
-      counters.hits++;
+      count("hits");
       claim.release();
     } else own.push(each);
   }
@@ -138,11 +123,10 @@ function asked(
 
 /** Compiles missing libraries, or waits for processes that do. Throws the first failure. */
 function compileAll(jobs: readonly Job[]): void {
-  const start = performance.now(), build = new Build(jobs, "waits");
+  const build = new Build(jobs, "waits");
   try {
     while (!build.poll()) pause(POLL_INTERVAL);
   } finally {
-    counters.compileMs += performance.now() - start;
     build.stop();
   }
 }
@@ -290,7 +274,7 @@ function keep(
     return failureOf({ compiler, task: `compile ${source.name}.cpp`, ending, log, folder: dirname(stem) });
   }
   if (!isWhole(image)) return brokenLibrary(`${source.name}.so`, "it ends too early or is something else");
-  counters.compiled++;
+  count("compiled");
   Deno.writeFileSync(`${stem}.done`, sealed([image, encoder.encode(key)], MAGIC), { mode: 0o700 });
   Deno.renameSync(`${stem}.done`, path);
   return undefined;
@@ -339,9 +323,9 @@ export function findLibraries(sources: readonly Source[]): Found {
     const path = `${folder}/${fingerprintText(key)}.so`;
     if (missing.has(path)) return path;
     const state = fileState(path, key);
-    if (state === "whole") counters.hits++;
+    if (state === "whole") count("hits");
     else missing.set(path, { source, key, path });
-    if (state === "damaged") counters.rejected++;
+    if (state === "damaged") count("damaged");
     return path;
   });
   const jobs = [...missing.values()];

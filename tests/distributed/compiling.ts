@@ -4,7 +4,7 @@
  */
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { ToolchainError } from "../../backends/cpu/compiler_faults.ts";
-import { buildLibraries, cacheCounters } from "../../backends/cpu/object_cache.ts";
+import { buildLibraries } from "../../backends/cpu/object_cache.ts";
 import { compile, config, counters, distributed as dist, ones, type Tensor, tensor } from "../../mod.ts";
 
 const [folder] = Deno.args,
@@ -24,7 +24,7 @@ const together = (count: number): number => {
 const sources = ["one", "two"].map((name) => ({ name, text: `extern "C" int ${name}() { return 1; }` }));
 dist.barrier();
 buildLibraries(sources);
-assertEquals(together(cacheCounters().compiled), 3, "the shim and two libraries");
+assertEquals(together(counters.get("cached_libraries", "compiled")), 3, "the shim and two libraries");
 // The compiler shows its error once the other rank waits for it: it looks for the file
 const { tryLockSync } = Deno.FsFile.prototype;
 Deno.FsFile.prototype.tryLockSync = function (exclusive) {
@@ -41,14 +41,14 @@ assertEquals(together(Number(/\(process \d+ compiled it for this one, too\)$/.te
 config.inductor.tier = "background";
 const program = compile((x: Tensor) => x.sin().mul(2).add(x.cos())),
   x = ones([2 ** 18]),
-  before = cacheCounters().compiled;
+  before = counters.get("cached_libraries", "compiled");
 const isNative = () =>
   ["switched", "native_at_once", "native_restored"].some((how) => counters.get("tiers", how) > 0);
 while (!isNative()) {
   program(x);
   await new Promise((done) => setTimeout(done, 10));
 }
-const built = cacheCounters().compiled - before, alone = tensor([built]);
+const built = counters.get("cached_libraries", "compiled") - before, alone = tensor([built]);
 dist.broadcast(alone, 2);
 assertEquals(together(built), alone.item(), "as many as a rank that shares with nobody");
 console.log(`rank ${dist.getRank()} is done`);
