@@ -14,6 +14,7 @@ import { Rebuilder } from "./rebuild.ts";
 import type { ClosurePrinter } from "./closure_types.ts";
 import { scalar } from "../scalars.ts";
 import type { Node } from "../../graph/node.ts";
+import type { Sym } from "../../sym/expr.ts";
 
 /** The parts of modified code. */
 export interface ModifiedParts {
@@ -97,57 +98,16 @@ export function buildModified(parts: ModifiedParts): Modified {
   const tail = parts.tail(code);
   const reads = rebuild.later.reads();
   const compiled = parts.compile(rebuild.results.nodes);
-  const call: string[] = [];
-  if (compiled) {
-    constants.add(compiled.name, compiled.run);
-    const args = output.inputs.map((input) => {
-      switch (input.kind) {
-        case "tensor":
-          return input.value.made ? rebuild.parameter(input.value) : rebuild.tensor(input.value);
-        case "size":
-          return dimText(input.size, (s) => sizeText(s));
-        case "scalar":
-          constants.add("$scalar", scalar);
-          return input.device === "cpu"
-            ? `$scalar(${reader.host(input.expression)})`
-            : `$scalar(${reader.host(input.expression)}, ${JSON.stringify(input.device)})`;
-        case "data":
-          return input.text(reader);
-        default:
-          return input satisfies never;
-      }
-    });
-    const results = rebuild.results.all();
-    const invocation = `${compiled.name}(${args.join(", ")})`;
-    // By index: the program may have replaced the iteration of arrays.
-    const taken = results.map((name, i) => `${i}: ${name}`).join(", ");
-    call.push(results.length > 0 ? `const { ${taken} } = ${invocation};` : `${invocation};`);
-    const leaves = compiled.keepsNothing ? leavesOfOwnGradients(state, rebuild) : [];
-    if (leaves.length > 0) {
-      const start = names.fresh("start");
-      call.unshift(`const ${start} = ${rebuild.helper("lastSerial")}();`);
-      const given = `[${leaves.join(", ")}], [${results.join(", ")}], ${start}`;
-      effects.push(`${rebuild.helper("ownGradients")}(${given});`);
-    }
-  }
-  function sizeText(symbol: Parameters<typeof output.originOf>[0]): string {
-    const { source, size } = output.originOf(symbol);
-    const base = reader.read(source);
-    switch (size.part.kind) {
-      case "value":
-        return base;
-      case "shape":
-        return `${base}.shape[${size.part.dim}]`;
-      case "stride":
-        return `${base}.strides[${size.part.dim}]`;
-      case "offset":
-        return `${base}.offset`;
-      default:
-        return size.part satisfies never;
-    }
+  const call = compiled ? graphCall(compiled, output, { reader, code }) : [];
+  const leaves = compiled?.keepsNothing ? leavesOfOwnGradients(state, rebuild) : [];
+  if (leaves.length > 0) {
+    const start = names.fresh("start");
+    call.unshift(`const ${start} = ${rebuild.helper("lastSerial")}();`);
+    const given = `[${leaves.join(", ")}], [${rebuild.results.all().join(", ")}], ${start}`;
+    effects.push(`${rebuild.helper("ownGradients")}(${given});`);
   }
   const made = [...rebuild.parameters].map(([{ meta, requiresGrad }, name]) => {
-    const shape = meta.shape.map((size) => dimText(size, sizeText)).join(", ");
+    const shape = meta.shape.map((size) => dimText(size, (s) => sizeText(s, output, reader))).join(", ");
     const { dtype, device } = meta, options = JSON.stringify({ dtype, device, requiresGrad });
     return `const ${name} = ${rebuild.helper("makeParameter")}([${shape}], ${options});`;
   });
@@ -177,6 +137,54 @@ export function buildModified(parts: ModifiedParts): Modified {
     constants: constants.values,
     parameters: list,
   };
+}
+
+/** The call of a graph, which gives its results their names. */
+function graphCall(
+  compiled: CompiledGraph,
+  output: OutputGraph,
+  { reader, code: { rebuild, constants } }: { readonly reader: SourceReader; readonly code: ModifiedCode },
+): string[] {
+  constants.add(compiled.name, compiled.run);
+  const args = output.inputs.map((input) => {
+    switch (input.kind) {
+      case "tensor":
+        return input.value.made ? rebuild.parameter(input.value) : rebuild.tensor(input.value);
+      case "size":
+        return dimText(input.size, (s) => sizeText(s, output, reader));
+      case "scalar":
+        constants.add("$scalar", scalar);
+        return input.device === "cpu"
+          ? `$scalar(${reader.host(input.expression)})`
+          : `$scalar(${reader.host(input.expression)}, ${JSON.stringify(input.device)})`;
+      case "data":
+        return input.text(reader);
+      default:
+        return input satisfies never;
+    }
+  });
+  const invocation = `${compiled.name}(${args.join(", ")})`;
+  // By index: the program may have replaced the iteration of arrays.
+  const taken = rebuild.results.all().map((name, i) => `${i}: ${name}`).join(", ");
+  return [taken === "" ? `${invocation};` : `const { ${taken} } = ${invocation};`];
+}
+
+/** Where a call finds the value of a size. */
+function sizeText(symbol: Sym, output: OutputGraph, reader: SourceReader): string {
+  const { source, size } = output.originOf(symbol);
+  const base = reader.read(source);
+  switch (size.part.kind) {
+    case "value":
+      return base;
+    case "shape":
+      return `${base}.shape[${size.part.dim}]`;
+    case "stride":
+      return `${base}.strides[${size.part.dim}]`;
+    case "offset":
+      return `${base}.offset`;
+    default:
+      return size.part satisfies never;
+  }
 }
 
 /** The leaves whose `.grad` becomes a result of the graph that the code uses nowhere else. */
