@@ -20,19 +20,7 @@ import type { Program } from "../lib/loops/ir.ts";
 import { axesOf, symbolsOf, wrapLoops } from "../lib/loops/nest.ts";
 import { flatIndex, loadBufferOperand, Recorder, ValueIds } from "../lib/loops/record.ts";
 import { contiguousStrides } from "../lib/graph/meta.ts";
-import {
-  add,
-  type Decider,
-  type Dim,
-  evaluate,
-  floorDiv,
-  freeSymbols,
-  max,
-  min,
-  mod,
-  mul,
-  symbol,
-} from "../lib/sym/expr.ts";
+import { add, type Dim, evaluate, floorDiv, freeSymbols, max, min, mod, mul } from "../lib/sym/expr.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
 import { definitionOf } from "../lib/loops/math/table.ts";
 import { resultType, SCALAR_OPS, type ScalarOpName } from "../lib/loops/scalar.ts";
@@ -47,8 +35,9 @@ import { interpret } from "./reference/interpret.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
 import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
-import { singleOp, type TestOperand } from "./support/single_op.ts";
+import { libraryCall, singleOp, type TestOperand } from "./support/single_op.ts";
 import { floatsOf } from "./support/host_floats.ts";
+import { sizeLike } from "./support/sizes.ts";
 
 const tests: Deno.TestDefinition[] = [];
 const test = (name: string, fn: () => void): void =>
@@ -502,12 +491,7 @@ test("library calls of all types", () => {
         ulps: 60,
         scale: 1,
         inputs: [fill(a), fill(b, 0.7)],
-        program: singleOp([a, b], [out], (x, y) => ({
-          kind: "extern",
-          call: { op: "matmul", accumulate: false },
-          inputs: [operand(x), operand(y)],
-          outputs: [out],
-        })),
+        program: libraryCall({ op: "matmul", accumulate: false }, [a, b], [out]),
       });
     }
   }
@@ -527,12 +511,7 @@ test("library calls of all types", () => {
       ulps: 60,
       scale: 1,
       inputs: [fill(a), fill(b, 0.7)],
-      program: singleOp([a, b], [result], (x, y) => ({
-        kind: "extern",
-        call: { op, ...geometry },
-        inputs: [operand(x), operand(y)],
-        outputs: [result],
-      })),
+      program: libraryCall({ op, ...geometry }, [a, b], [result]),
     });
   }
   for (const dtype of REAL_DTYPES.filter((each) => !isSmall(each))) {
@@ -547,12 +526,7 @@ test("library calls of all types", () => {
       cases.push({
         label: `sort ${dtype} ${descending ? "down" : "up"}`,
         inputs: [toHost(dtype, values)],
-        program: singleOp([rows], results, (x) => ({
-          kind: "extern",
-          call: { op: "sort", descending },
-          inputs: [operand(x)],
-          outputs: results,
-        })),
+        program: libraryCall({ op: "sort", descending }, [rows], results),
       });
     }
   }
@@ -621,12 +595,7 @@ test("epilogues of matrix products and convolutions", () => {
   ) {
     const a = { shape: [...batch, m, k], dtype: f32 }, b = { shape: [...batch, k, n], dtype: f32 };
     const out = { shape: [...batch, m, n], dtype: f32 };
-    const plain = singleOp([a, b], [out], (x, y) => ({
-      kind: "extern",
-      call: { op: "matmul", accumulate: false },
-      inputs: [operand(x), operand(y)],
-      outputs: [out],
-    }));
+    const plain = libraryCall({ op: "matmul", accumulate: false }, [a, b], [out]);
     const inputs = [values(a.shape, 0.9), values(b.shape, 0.7), values([n], 0.3)];
     check([{
       program: withEpilogue(plain, out.shape),
@@ -642,20 +611,14 @@ test("epilogues of matrix products and convolutions", () => {
     y = { shape: [3, 10, 20, 21], dtype: f32 };
   const convolutions = [["convForward", x, y], ["convBackwardInput", y, x]] as const;
   for (const [op, first, result] of sampleBySeed(convolutions, 1)) {
-    const plain = singleOp([first, w], [result], (a, b) => ({
-      kind: "extern",
-      call: { op, ...geometry },
-      inputs: [operand(a), operand(b)],
-      outputs: [result],
-    }));
+    const plain = libraryCall({ op, ...geometry }, [first, w], [result]);
     const inputs = [values(first.shape, 0.9), values(w.shape, 0.7), values([21], 0.3)];
     check([{ program: withEpilogue(plain, result.shape), inputs, ulps: 60, scale: 1, label: op }]);
   }
 });
 
 test("sizes known only in the call, in kernels, arenas and library calls", () => {
-  const decider: Decider = { hintOf: () => 64, assume: () => {} };
-  const n = symbol("n", { kind: "size", decider }, [1, 1 << 20]), f32 = "float32" as const;
+  const n = sizeLike("n", 64, [1, 1 << 20]), f32 = "float32" as const;
   // t = x·x (n × 8), y[i] = Σ_j exp(t[i, j]) + n
   const [i] = axesOf([n]), [j] = axesOf([8], "j");
   assert(i && j);
@@ -761,10 +724,9 @@ Deno.test("cpu: positions that lanes divide are those of each lane, though the f
 });
 
 Deno.test("the greatest of many sizes names each once, also where sizes repeat", () => {
-  const decider: Decider = { hintOf: () => 64, assume: () => {} };
   const sizes = Array.from(
     { length: 60 },
-    (_, k) => symbol(`s${k}`, { kind: "size", decider }, [0, 2 ** 31]),
+    (_, k) => sizeLike(`s${k}`, 64, [0, 2 ** 31]),
   );
   const all = sizes.map((size, k) => add(mul(size, k + 2), k));
   for (const [choose, name] of [[max, "index_max"], [min, "index_min"]] as const) {

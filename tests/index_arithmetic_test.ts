@@ -4,7 +4,6 @@
 import { assertEquals } from "@std/assert";
 import {
   add,
-  type Decider,
   type Dim,
   evaluate,
   floorDiv,
@@ -17,15 +16,9 @@ import {
   type Sym,
   symbol,
 } from "../lib/sym/expr.ts";
+import { unknownSize } from "./support/sizes.ts";
 
-const decider: Decider = {
-  hintOf: () => 4,
-  assume: () => {
-    throw new Error("Expected no assumption");
-  },
-};
-
-const size = (name: string) => symbol(name, { kind: "size", decider }, [2, Infinity]);
+const size = (name: string) => unknownSize(name, 4);
 
 /** A loop counter below a size. */
 function axis(name: string, below: Dim): Sym {

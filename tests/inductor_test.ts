@@ -14,7 +14,7 @@ import { printProgram } from "../lib/loops/print.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
 import type { OpApi } from "../lib/ops/generated.ts";
 import type { GraphValue } from "../lib/ops/graph_builder.ts";
-import { type Decider, type Dim, mul, type Sym, symbol } from "../lib/sym/expr.ts";
+import { type Dim, mul } from "../lib/sym/expr.ts";
 import {
   compiled,
   difference,
@@ -24,6 +24,7 @@ import {
   sample,
   traced,
 } from "./support/graph_programs.ts";
+import { unknownSize } from "./support/sizes.ts";
 
 type Api = OpApi<GraphValue>;
 type Body = (o: Api, inputs: readonly GraphValue[]) => readonly GraphValue[];
@@ -336,19 +337,8 @@ Deno.test("the old value of an overwritten input is copied when it is returned",
   assertAlmostEquals(Number(x.data[0]), Number(old[0]) + 1, 1e-6);
 });
 
-/** A size symbol whose value in the traced call is known. */
-function size(name: string, hint: number): Sym {
-  const decider: Decider = {
-    hintOf: () => hint,
-    assume: () => {
-      throw new Error("Expected no assumption about sizes");
-    },
-  };
-  return symbol(name, { kind: "size", decider }, [2, Infinity]);
-}
-
 Deno.test("programs over symbolic sizes serve every size", () => {
-  const batch = size("s0", 4), length = size("s1", 10);
+  const batch = unknownSize("s0", 4), length = unknownSize("s1", 10);
   const shapes: readonly (readonly Dim[])[] = [[batch, length, 8], [8]];
   const graph = traced(shapes, (o, xs) => {
     const flat = o.reshape(o.exp(input(xs, 0)), [mul(batch, length), 8]);
@@ -367,7 +357,7 @@ Deno.test("programs over symbolic sizes serve every size", () => {
 });
 
 Deno.test("symbolic sizes do not prevent a flat loop", () => {
-  const n = size("s0", 5), m = size("s1", 7);
+  const n = unknownSize("s0", 5), m = unknownSize("s1", 7);
   const { program } = compiled(traced([[n, m]], (o, xs) => [o.sin(o.reshape(input(xs, 0), [mul(n, m)]))]));
   assertStringIncludes(printProgram(program), "parallel vector i0 < s0*s1:\n      v0 = b0[i0]: float32");
 });

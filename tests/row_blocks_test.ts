@@ -11,7 +11,7 @@ import type { BufferDecl, ExternKernel, LoopKernel, Program } from "../lib/loops
 import { kernelGroups } from "../lib/loops/kernel_groups.ts";
 import { copiedKernel } from "../lib/loops/moved_kernel.ts";
 import { storedBuffers, usesOf } from "../lib/loops/uses.ts";
-import { add, type Dim, symbol } from "../lib/sym/expr.ts";
+import { add } from "../lib/sym/expr.ts";
 import { nativeTarget } from "../backends/cpu/native_target.ts";
 import { printBlocks } from "../backends/cpu/print/blocks.ts";
 import { KnownBlocks } from "../lib/loops/known_blocks.ts";
@@ -19,6 +19,7 @@ import { ScalarFunctions } from "../backends/cpu/print/functions.ts";
 import type { KernelContext } from "../backends/cpu/print/kernel.ts";
 import { compiled, type HostTensor, runCompiled, sample, traced } from "./support/graph_programs.ts";
 import { SKIP_NATIVE } from "./support/native.ts";
+import { sizeLike } from "./support/sizes.ts";
 
 type Value = GraphValue;
 type Build = (o: OpApi<Value>, q: Value, k: Value, v: Value, g: Value) => readonly Value[];
@@ -274,7 +275,7 @@ Deno.test("row blocks: masked scores may have any value", () => {
 });
 
 Deno.test("row blocks: as many heads as a call passes", () => {
-  const heads: Dim = symbol("h", { kind: "size", decider: { hintOf: () => 4, assume: () => {} } }, [1, 64]);
+  const heads = sizeLike("h", 4, [1, 64]);
   const shape = [heads, 100, 8];
   const { program } = compiled(
     traced([shape, shape, shape], (o, [q, k, v]) => q && k && v ? [attend(o, scores(o, q, k), v)] : []),
@@ -285,10 +286,7 @@ Deno.test("row blocks: as many heads as a call passes", () => {
 });
 
 Deno.test("row blocks: rows of lengths that a call passes", () => {
-  const length: Dim = symbol("n", { kind: "size", decider: { hintOf: () => 140, assume: () => {} } }, [
-    2,
-    Infinity,
-  ]);
+  const length = sizeLike("n", 140, [2, Infinity]);
   const shape = [2, length, 8];
   for (const causal of [false, true]) {
     const graph = compiled(

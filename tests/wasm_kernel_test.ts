@@ -4,7 +4,7 @@ import type { DType, HostArray } from "../lib/base/dtype.ts";
 import { windowsOfBuffers } from "../lib/codegen/windows.ts";
 import type { BufferDecl, LoopKernel, Program, Statement } from "../lib/loops/ir.ts";
 import { recordLowered, wrapLoops } from "../lib/loops/nest.ts";
-import { add, type Decider, type Dim, floorDiv, min, mod, mul, sub, symbol } from "../lib/sym/expr.ts";
+import { add, type Dim, floorDiv, min, mod, mul, sub, symbol } from "../lib/sym/expr.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { ModuleWriter } from "../backends/wasm/binary.ts";
 import { FunctionBody } from "../backends/wasm/function_body.ts";
@@ -13,7 +13,8 @@ import { JOB_PARAMS } from "../backends/wasm/pool.ts";
 import { wasmTarget } from "../backends/wasm/target.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { compare, type Runner, toHost } from "./support/compare.ts";
-import { singleOp, vectorised } from "./support/single_op.ts";
+import { libraryCall, singleOp, vectorised } from "./support/single_op.ts";
+import { sizeLike } from "./support/sizes.ts";
 
 const POOLS = [new ThreadPool(1, { leastWork: 0 }), new ThreadPool(3, { leastWork: 0 })];
 
@@ -247,8 +248,7 @@ Deno.test("int64 results within 32 bits, and beyond", () => {
 });
 
 Deno.test("sizes known only in the call", () => {
-  const decider: Decider = { hintOf: () => 6, assume() {} };
-  const n = symbol("n", { kind: "size", decider }, [1, Infinity]);
+  const n = sizeLike("n", 6, [1, Infinity]);
   const target = { buffer: 0, offset: 0, shape: [n], strides: [1], dtype: "int64" as const };
   const kernel = recordLowered(
     {
@@ -288,9 +288,7 @@ Deno.test("sizes known only in the call", () => {
 });
 
 Deno.test("sizes and positions beyond 32 bits", () => {
-  const decider: Decider = { hintOf: () => 6, assume() {} };
-  const [n, m] = ["n", "m"].map((name) => symbol(name, { kind: "size", decider }, [1, Infinity]));
-  assert(n && m);
+  const n = sizeLike("n", 6, [1, Infinity]), m = sizeLike("m", 6, [1, Infinity]);
   const target = (buffer: number) => ({
     buffer,
     offset: 0,
@@ -509,12 +507,7 @@ Deno.test("random bits are those of Philox", () => {
 
 Deno.test("an epilogue is fused into its product", () => {
   const [m, n, k] = [33, 12, 20];
-  const product = singleOp([float(m, k), float(k, n)], [float(m, n)], (x, y) => ({
-    kind: "extern",
-    call: { op: "matmul", accumulate: false },
-    inputs: [x!, y!],
-    outputs: [float(m, n)],
-  }));
+  const product = libraryCall({ op: "matmul", accumulate: false }, [float(m, k), float(k, n)], [float(m, n)]);
   const result = { ...float(m, n), buffer: 2, offset: 0, strides: [n, 1] };
   const after = singleOp([float(m, n), float(m, n)], [float(m, n)], () => ({
     kind: "pointwise",
@@ -643,12 +636,9 @@ Deno.test("a failing unit is reported, and the threads continue", () => {
 
 Deno.test("running a program repeatedly takes no more memory", () => {
   const pool = new ThreadPool(2, { leastWork: 0 });
-  const program = singleOp([float(64, 64), float(64, 64)], [float(64, 64)], (x, y) => ({
-    kind: "extern",
-    call: { op: "matmul", accumulate: false },
-    inputs: [x!, y!],
-    outputs: [float(64, 64)],
-  }));
+  const program = libraryCall({ op: "matmul", accumulate: false }, [float(64, 64), float(64, 64)], [
+    float(64, 64),
+  ]);
   const compiled = compileToWasm(program, pool);
   const memories = [0, 1, 2].map(() => new HostMemory("cpu", new ArrayBuffer(64 * 64 * 4)));
   const call = { inputs: memories.slice(0, 2), outputs: memories.slice(2), sizes: [] };

@@ -2,13 +2,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { type DType, type HostArray, hostArray, itemSize } from "../lib/base/dtype.ts";
 import type { BufferView, Program } from "../lib/loops/ir.ts";
-import { mul, symbol } from "../lib/sym/expr.ts";
-import type { Decider } from "../lib/sym/node.ts";
+import { mul } from "../lib/sym/expr.ts";
 import { HostMemory } from "../backends/cpu/host_memory.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { compare, type Runner } from "./support/compare.ts";
-import { singleOp, type TestOperand } from "./support/single_op.ts";
+import { libraryCall, singleOp, type TestOperand } from "./support/single_op.ts";
+import { sizeLike } from "./support/sizes.ts";
 
 /** Several threads take part however little there is to do. */
 const POOLS = [new ThreadPool(1), new ThreadPool(3, { leastWork: 0 })];
@@ -46,12 +46,7 @@ Deno.test("products of odd sizes, in every combination of layouts", () => {
     for (const [aT, bT, outT] of [0, 1, 2, 3, 4, 5, 6, 7].map((bits) => [bits & 1, bits & 2, bits & 4])) {
       const a = float([m, k], aT ? [1, m] : [k, 1]), b = float([k, n], bT ? [1, k] : [n, 1]);
       const out = float([m, n], outT ? [1, m] : [n, 1]);
-      const program = singleOp([a, b], [out], (x, y) => ({
-        kind: "extern",
-        call: { op: "matmul", accumulate: false },
-        inputs: [x!, y!],
-        outputs: [out],
-      }));
+      const program = libraryCall({ op: "matmul", accumulate: false }, [a, b], [out]);
       check(program, [wave(m * k), wave(k * n)], 1e-5 * Math.max(1, Math.sqrt(k)));
     }
   }
@@ -61,12 +56,7 @@ Deno.test("products of many small matrices, one of them shared", () => {
   for (const [batch, m, n, k] of [[[3, 5], 7, 6, 9], [[20], 12, 16, 8], [[0], 4, 4, 4]] as const) {
     const a = float([...batch, m, k]), out = float([...batch, m, n]);
     const b = float([...batch, k, n], [...batch.map(() => 0), n, 1]);
-    const program = singleOp([a, b], [out], (x, y) => ({
-      kind: "extern",
-      call: { op: "matmul", accumulate: false },
-      inputs: [x!, y!],
-      outputs: [out],
-    }));
+    const program = libraryCall({ op: "matmul", accumulate: false }, [a, b], [out]);
     check(program, [wave(count(a)), wave(k * n)]);
   }
 });
@@ -79,12 +69,9 @@ Deno.test("a product is added to the existing result", () => {
     dtype: "float32",
     element: (o) => o.constant(3, "float32"),
   }));
-  const sum = singleOp([float([m, k]), float([k, n])], [float([m, n])], (x, y) => ({
-    kind: "extern",
-    call: { op: "matmul", accumulate: true },
-    inputs: [x!, y!],
-    outputs: [float([m, n])],
-  }));
+  const sum = libraryCall({ op: "matmul", accumulate: true }, [float([m, k]), float([k, n])], [
+    float([m, n]),
+  ]);
   check({ ...fill, kernels: [...fill.kernels, ...sum.kernels] }, [wave(m * k), wave(k * n)], 1e-4);
 });
 
@@ -210,12 +197,7 @@ Deno.test("convolutions: strides, padding, dilation, groups, single pixels", () 
       { op: "convBackwardWeight", operands: [out, input], result: weight },
     ] as const;
     for (const { op, operands, result } of runs) {
-      const program = singleOp(operands, [result], (...xs) => ({
-        kind: "extern",
-        call: { op, ...geometry },
-        inputs: xs,
-        outputs: [result],
-      }));
+      const program = libraryCall({ op, ...geometry }, operands, [result]);
       check(program, operands.map((t, i) => wave(count(t), 1 + i)), 3e-5);
     }
   }
@@ -230,12 +212,7 @@ Deno.test("results have the same bits however many threads there are", () => {
     { op: "convBackwardWeight", operands: [out, input], result: weight },
   ] as const;
   for (const { op, operands, result } of runs) {
-    const program = singleOp(operands, [result], (...xs) => ({
-      kind: "extern",
-      call: { op, ...geometry },
-      inputs: xs,
-      outputs: [result],
-    }));
+    const program = libraryCall({ op, ...geometry }, operands, [result]);
     const inputs = operands.map((t) => wave(count(t)));
     const [one, several] = POOLS.map((pool) => {
       const to = wave(count(result));
@@ -261,12 +238,7 @@ Deno.test("products and convolutions of every type, without rounding", () => {
     const of = (...shape: readonly number[]): TestOperand => ({ shape, dtype });
     const [m, n, k] = [7, 9, 5];
     const a = { ...of(2, m, k), strides: [m * k, 1, m] }, b = of(2, k, n), product = of(2, m, n);
-    const products = singleOp([a, b], [product], (x, y) => ({
-      kind: "extern",
-      call: { op: "matmul", accumulate: false },
-      inputs: [x, y],
-      outputs: [product],
-    }));
+    const products = libraryCall({ op: "matmul", accumulate: false }, [a, b], [product]);
     check(products, [whole(dtype, 2 * m * k), whole(dtype, 2 * k * n)], 0);
     const geometry = { stride: [2, 1], padding: [1, 2], dilation: [1, 2], groups: 2 } as const;
     const [input, weight, bias, result] = [of(2, 4, 6, 7), of(6, 2, 3, 2), of(6), of(2, 6, 3, 9)];
@@ -276,12 +248,7 @@ Deno.test("products and convolutions of every type, without rounding", () => {
       { op: "convBackwardWeight", operands: [result, input], out: weight },
     ] as const;
     for (const { op, operands, out } of runs) {
-      const program = singleOp(operands, [out], (...xs) => ({
-        kind: "extern",
-        call: { op, ...geometry },
-        inputs: xs,
-        outputs: [out],
-      }));
+      const program = libraryCall({ op, ...geometry }, operands, [out]);
       check(program, operands.map((t) => whole(dtype, count(t))), 0);
     }
   }
@@ -305,19 +272,13 @@ Deno.test("convolutions of operands with any strides, on one thread and several"
     { op: "convBackwardWeight", operands: [result, input], out: weight },
   ] as const;
   for (const { op, operands, out } of runs) {
-    const program = singleOp(operands, [turned(out, 1)], (...xs) => ({
-      kind: "extern",
-      call: { op, ...geometry },
-      inputs: xs,
-      outputs: [turned(out, 1)],
-    }));
+    const program = libraryCall({ op, ...geometry }, operands, [turned(out, 1)]);
     check(program, operands.map((t) => wave(2 * count(t))), 3e-5);
   }
 });
 
 Deno.test("convolutions of as many images as a call passes", () => {
-  const decider: Decider = { hintOf: () => 4, assume() {} };
-  const n = symbol("n", { kind: "size", decider }, [0, Infinity]),
+  const n = sizeLike("n", 4, [0, Infinity]),
     of = (images: number) => ({
       input: float([images, 4, 5, 7]),
       weight: float([6, 2, 3, 3]),
@@ -333,12 +294,7 @@ Deno.test("convolutions of as many images as a call passes", () => {
         convBackwardWeight: [result, input, weight],
       }[op];
       assert(first && second && out);
-      return singleOp([first, second], [out], (...inputs) => ({
-        kind: "extern",
-        call: { op, ...geometry },
-        inputs,
-        outputs: [out],
-      }));
+      return libraryCall({ op, ...geometry }, [first, second], [out]);
     };
     // The program of one image, with sizes and lengths of all buffers but that of the weight times n
     const one = programOf(1), [kernel] = one.kernels;

@@ -29,7 +29,7 @@ import { ThreadPool } from "../backends/wasm/threads.ts";
 import { expanded } from "./support/expanded.ts";
 import { mergePrograms } from "./support/merge.ts";
 import { sampleBySeed } from "./support/sampling.ts";
-import { singleOp, vectorised } from "./support/single_op.ts";
+import { libraryCall, singleOp, vectorised } from "./support/single_op.ts";
 import { orderedNumbers, SPECIAL } from "./support/special_numbers.ts";
 
 const POOL = new ThreadPool(1);
@@ -367,12 +367,10 @@ Deno.test("sorting, of every type, for any strides", () => {
       for (const strides of [[length, 1], [1, rows], [2 * length, 2]]) {
         const out = { shape: [rows, length], dtype },
           places = { shape: [rows, length], dtype: "int64" as const };
-        const program = singleOp([{ shape: [rows, length], dtype, strides }], [out, places], (x) => ({
-          kind: "extern",
-          call: { op: "sort", descending },
-          inputs: [x],
-          outputs: [out, places],
-        }));
+        const program = libraryCall({ op: "sort", descending }, [{ shape: [rows, length], dtype, strides }], [
+          out,
+          places,
+        ]);
         const values = SPECIAL[dtype], count = 2 * rows * length;
         const inputs = [
           hostOf(

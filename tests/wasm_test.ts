@@ -7,7 +7,7 @@ import { TensorHeap, WasmMemory } from "../backends/wasm/memory.ts";
 import { compileToWasm } from "../backends/wasm/program.ts";
 import { ThreadPool } from "../backends/wasm/threads.ts";
 import { compare, type Runner } from "./support/compare.ts";
-import { singleOp, vectorised } from "./support/single_op.ts";
+import { libraryCall, singleOp, vectorised } from "./support/single_op.ts";
 import { floatsOf } from "./support/host_floats.ts";
 
 const run: Runner = (program, inputs, outputs) => {
@@ -82,12 +82,7 @@ Deno.test("wasm: matrix products of all layouts", () => {
         ...(transposed ? { strides: [k * n, 1, k] } : {}),
       };
       const out = { shape: [batch, m, n], dtype: "float32" as const };
-      const program = singleOp([a, b], [out], (x, y) => ({
-        kind: "extern",
-        call: { op: "matmul", accumulate: false },
-        inputs: [x!, y!],
-        outputs: [out],
-      }));
+      const program = libraryCall({ op: "matmul", accumulate: false }, [a, b], [out]);
       check(program, [wave(batch * m * k), wave(batch * k * n)], 1e-5);
     }
   }
@@ -106,12 +101,7 @@ Deno.test("wasm: convolutions and their gradients", () => {
     { op: "convBackwardWeight", operands: [out, input], result: weight },
   ] as const;
   for (const { op, operands, result } of cases) {
-    const program = singleOp(operands, [result], (...xs) => ({
-      kind: "extern",
-      call: { op, ...geometry },
-      inputs: xs,
-      outputs: [result],
-    }));
+    const program = libraryCall({ op, ...geometry }, operands, [result]);
     check(program, operands.map((t, i) => wave(count(t), 1 + i)), 1e-5);
   }
 });

@@ -8,7 +8,7 @@ import { generate } from "../lib/codegen/generate.ts";
 import type { ExternKernel, Program } from "../lib/loops/ir.ts";
 import type { OpApi } from "../lib/ops/generated.ts";
 import type { GraphValue } from "../lib/ops/graph_builder.ts";
-import { type Dim, type Sym, symbol } from "../lib/sym/expr.ts";
+import type { Dim, Sym } from "../lib/sym/expr.ts";
 import { initWebGpu } from "../backends/webgpu/device.ts";
 import { APART } from "../backends/webgpu/print/bindings.ts";
 import { shaderOf } from "../backends/webgpu/shaders.ts";
@@ -27,6 +27,7 @@ import { GRADIENT_CASES } from "./support/attention_gradients.ts";
 import { sampleBySeed } from "./support/sampling.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 import { runOnWebGpu } from "./support/webgpu_run.ts";
+import { sizeLike } from "./support/sizes.ts";
 
 type Value = GraphValue;
 type Build = (o: OpApi<Value>, q: Value, k: Value, v: Value, m: Value) => readonly Value[];
@@ -254,11 +255,7 @@ for (const [name, each] of Object.entries(CASES)) {
 }
 
 sometimes("lengths that a call brings", () => {
-  const length: Dim = symbol("n", { kind: "size", decider: { hintOf: () => 140, assume: () => {} } }, [
-    2,
-    2000,
-  ]);
-  assert(typeof length === "object");
+  const length = sizeLike("n", 140, [2, 2000]);
   const shape = [2, length, 12];
   const graph = compiled(
     traced(

@@ -6,12 +6,13 @@ import { assert, assertEquals } from "@std/assert";
 import { tilesOf, tileThreads, webGpuTarget } from "../backends/webgpu/target.ts";
 import { generate } from "../lib/codegen/generate.ts";
 import type { ConvGeometry, ExternKernel, ExternOp } from "../lib/loops/ir.ts";
-import { type Dim, symbol } from "../lib/sym/expr.ts";
+import type { Dim } from "../lib/sym/expr.ts";
 import { autograd, compile, init, manualSeed, nn, randn, type Tensor } from "../mod.ts";
 import { testInTurn } from "./support/costly_tests.ts";
 import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
-import { singleOp } from "./support/single_op.ts";
+import { libraryCall } from "./support/single_op.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
+import { unknownSize } from "./support/sizes.ts";
 
 const target = webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 15, bindingBytes: 2 ** 31 }, true);
 const PLAIN: ConvGeometry = { stride: [1, 1], padding: [1, 1], dilation: [1, 1], groups: 1 };
@@ -28,10 +29,7 @@ function kernelsOf(
   const [a, b, out] = shapes.map((shape) => ({ shape, dtype: "float32" as const }));
   assert(a && b && out);
   const call: ExternOp = { op, ...PLAIN, ...geometry };
-  const program = singleOp([a, b], [out], (x, y) => {
-    assert(x && y);
-    return { kind: "extern", call, inputs: [x, y], outputs: [out] };
-  });
+  const program = libraryCall(call, [a, b], [out]);
   return generate({ ...program, arenaBytes }, target).kernels.map((kernel) =>
     kernel.kind === "extern" ? `${kernel.transformed ? "transformed " : ""}${kernel.call.op}` : kernel.kind
   );
@@ -54,12 +52,8 @@ Deno.test("tiles of products fit their sizes, also changing ones", () => {
     };
     return tileThreads(tilesOf(kernel));
   };
-  const changing = (hint: number) => {
-    const decider = { hintOf: () => hint, assume: () => assert(false, "Expected no assumption") };
-    return symbol("rows", { kind: "size", decider }, [2, Infinity]);
-  };
   for (const [rows, many] of [[256, 128], [1 << 13, 64]] as const) {
-    assertEquals([threads(rows), threads(changing(rows))], [many, many]);
+    assertEquals([threads(rows), threads(unknownSize("rows", rows))], [many, many]);
   }
 });
 

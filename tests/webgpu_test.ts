@@ -16,7 +16,7 @@ import { rowsOfGrid } from "../backends/webgpu/program.ts";
 import { webGpuTarget } from "../backends/webgpu/target.ts";
 import { compare, toHost } from "./support/compare.ts";
 import { sampleBySeed } from "./support/sampling.ts";
-import { singleOp, type TestOperand, vectorised } from "./support/single_op.ts";
+import { libraryCall, singleOp, type TestOperand, vectorised } from "./support/single_op.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 import { runOnWebGpu, webGpu } from "./support/webgpu_run.ts";
 
@@ -203,12 +203,7 @@ sometimes("matrix products with odd sizes and depths, transposed operands and ba
         ...(transposed ? { strides: [k * n, 1, k] } : {}),
       };
       const out = { shape: [batch, m, n], dtype: "float32" as const };
-      const program = singleOp([a, b], [out], (x, y) => ({
-        kind: "extern",
-        call: { op: "matmul", accumulate: false },
-        inputs: [x!, y!],
-        outputs: [out],
-      }));
+      const program = libraryCall({ op: "matmul", accumulate: false }, [a, b], [out]);
       const fill = (count: number, seed: number) =>
         Float32Array.from({ length: count }, (_, i) => Math.sin(i * seed));
       check(program, [fill(batch * m * k, 1.3), fill(batch * k * n, 0.7)], 1e-5);
@@ -224,32 +219,17 @@ sometimes("convolutions and sorting as loops", () => {
   const fill = (shape: readonly number[]) =>
     Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => Math.cos(i * 0.9));
   check(
-    singleOp([input, weight], [out], (x, w) => ({
-      kind: "extern",
-      call: { op: "convForward", ...geometry },
-      inputs: [x!, w!],
-      outputs: [out],
-    })),
+    libraryCall({ op: "convForward", ...geometry }, [input, weight], [out]),
     [fill(input.shape), fill(weight.shape)],
     1e-5,
   );
   check(
-    singleOp([out, weight], [input], (g, w) => ({
-      kind: "extern",
-      call: { op: "convBackwardInput", ...geometry },
-      inputs: [g!, w!],
-      outputs: [input],
-    })),
+    libraryCall({ op: "convBackwardInput", ...geometry }, [out, weight], [input]),
     [fill(out.shape), fill(weight.shape)],
     1e-5,
   );
   check(
-    singleOp([out, input], [weight], (g, x) => ({
-      kind: "extern",
-      call: { op: "convBackwardWeight", ...geometry },
-      inputs: [g!, x!],
-      outputs: [weight],
-    })),
+    libraryCall({ op: "convBackwardWeight", ...geometry }, [out, input], [weight]),
     [fill(out.shape), fill(input.shape)],
     1e-5,
   );
@@ -258,12 +238,7 @@ sometimes("convolutions and sorting as loops", () => {
   for (const [descending, count] of [[false, 9], [true, 9], [false, 4], [true, 1]] as const) {
     const first = { ...rows, shape: [3, count] }, places = { shape: [3, count], dtype: "int64" as const };
     check(
-      singleOp([rows], [first, places], (x) => ({
-        kind: "extern",
-        call: { op: "sort", descending },
-        inputs: [x!],
-        outputs: [first, places],
-      })),
+      libraryCall({ op: "sort", descending }, [rows], [first, places]),
       [values],
     );
   }
@@ -304,32 +279,17 @@ sometimes("convolutions of few channels, and by the phases of strides", () => {
         (_, i) => Math.round(9 * Math.cos(i * 0.9)),
       );
     check(
-      singleOp([input, weight, operand([filters])], [out], (x, w, bias) => ({
-        kind: "extern",
-        call: { op: "convForward", ...geometry },
-        inputs: [x!, w!, bias!],
-        outputs: [out],
-      })),
+      libraryCall({ op: "convForward", ...geometry }, [input, weight, operand([filters])], [out]),
       [fill(input), fill(weight), fill(operand([filters]))],
       0,
     );
     check(
-      singleOp([out, weight], [input], (g, w) => ({
-        kind: "extern",
-        call: { op: "convBackwardInput", ...geometry },
-        inputs: [g!, w!],
-        outputs: [input],
-      })),
+      libraryCall({ op: "convBackwardInput", ...geometry }, [out, weight], [input]),
       [fill(out), fill(weight)],
       0,
     );
     check(
-      singleOp([out, input], [weight], (g, x) => ({
-        kind: "extern",
-        call: { op: "convBackwardWeight", ...geometry },
-        inputs: [g!, x!],
-        outputs: [weight],
-      })),
+      libraryCall({ op: "convBackwardWeight", ...geometry }, [out, input], [weight]),
       [fill(out), fill(input)],
       0,
     );
@@ -547,21 +507,11 @@ test("gradients of strided convolutions and convolutions in parts run the same s
   const of = (channels: number, size: number) => {
     const image = operand([1, 20, 2 * size, 2 * size + 2]), filter = operand([channels, 20, 3, 3]);
     const made = operand([1, channels, size, size + 1]);
-    const program = singleOp([made, filter], [image], (g, w) => ({
-      kind: "extern",
-      call: { op: "convBackwardInput", ...geometry },
-      inputs: [g!, w!],
-      outputs: [image],
-    }));
+    const program = libraryCall({ op: "convBackwardInput", ...geometry }, [made, filter], [image]);
     check(program, [few(made), few(filter)], 0);
     const input = operand([1, 4 * channels, size, size + 1]), out = operand([1, 64, size, size + 1]);
     const weight = operand([64, 4 * channels, 3, 3]);
-    const long = singleOp([input, weight], [out], (x, w) => ({
-      kind: "extern",
-      call: { op: "convForward", ...geometry, stride: [1, 1] },
-      inputs: [x!, w!],
-      outputs: [out],
-    }));
+    const long = libraryCall({ op: "convForward", ...geometry, stride: [1, 1] }, [input, weight], [out]);
     check(long, [few(input), few(weight)], 0);
     return [program, long].map((each) => webGpu().compile(each).source.split("// ")[1]);
   };

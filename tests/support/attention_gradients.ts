@@ -8,10 +8,11 @@ import { generate } from "../../lib/codegen/generate.ts";
 import type { ComputedElements, Program } from "../../lib/loops/ir.ts";
 import type { OpApi } from "../../lib/ops/generated.ts";
 import type { GraphValue } from "../../lib/ops/graph_builder.ts";
-import { type Dim, type Sym, symbol } from "../../lib/sym/expr.ts";
+import type { Dim, Sym } from "../../lib/sym/expr.ts";
 import { compiled, type HostTensor, runCompiled, sample, traced } from "./graph_programs.ts";
 import { randomNumbers, testSeed } from "./sampling.ts";
 import { runOnWebGpu } from "./webgpu_run.ts";
+import { sizeLike } from "./sizes.ts";
 
 /** Tolerance of device code, relative to the largest element. */
 const BOUND = 3e-6;
@@ -179,12 +180,7 @@ function assertOnDevice(sizes: Sizes, form: Form, known: ReadonlyMap<Sym, number
 
 /** A length whose calls are expected to be so long that scores are not worth their memory. */
 function long(name: string): Sym {
-  const found = symbol(name, { kind: "size", decider: { hintOf: () => 1 << 13, assume: () => {} } }, [
-    2,
-    1 << 14,
-  ]);
-  assert(typeof found === "object");
-  return found;
+  return sizeLike(name, 1 << 13, [2, 1 << 14]);
 }
 
 /** Cases for the device, which has to be there. */

@@ -3,7 +3,7 @@
  */
 import type { DType } from "../../lib/base/dtype.ts";
 import type { Lowered, Operand } from "../../lib/loops/body.ts";
-import type { BufferDecl, Program, Statement } from "../../lib/loops/ir.ts";
+import type { BufferDecl, ExternOp, Program, Statement } from "../../lib/loops/ir.ts";
 import { recordLowered } from "../../lib/loops/nest.ts";
 import type { BufferOperand } from "../../lib/loops/record.ts";
 import { contiguousStrides } from "../../lib/graph/meta.ts";
@@ -43,6 +43,15 @@ export function singleOp(
     arenaBytes: 0,
     kernels: [recordLowered(lower(...inputs), outputs, { name: "op" })],
   };
+}
+
+/** The program of one library call. */
+export function libraryCall(
+  call: ExternOp,
+  operands: readonly TestOperand[],
+  results: readonly TestOperand[],
+): Program {
+  return singleOp(operands, results, (...inputs) => ({ kind: "extern", call, inputs, outputs: results }));
 }
 
 /** The same program with the outermost or the innermost loop of every nest marked to run in lanes. */
