@@ -67,6 +67,7 @@ import "./lib/tensor/storage.ts";
 import "./lib/tensor/host.ts";
 import "./lib/tensor/gradient_checks.ts";
 import "./lib/tensor/metadata_version.ts";
+import "./lib/tensor/method_arguments.ts";
 import "./lib/ops/indexing/indexing.ts";
 import "./lib/ops/indexing/advanced_indexing.ts";
 import "./lib/base/checked_numbers.ts";

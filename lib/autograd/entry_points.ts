@@ -5,6 +5,7 @@
 import { optionsOf, refuseSurplus } from "../base/checked_input.ts";
 import { DynError } from "../base/errors.ts";
 import { withOwnLists } from "../base/inherited_elements.ts";
+import { isPlainObject } from "../base/tree.ts";
 import type { BackwardOptions } from "../tensor/autograd_state.ts";
 import { checkedTensors } from "../tensor/checked.ts";
 import { ops } from "../tensor/eager.ts";
@@ -34,6 +35,12 @@ export interface GradOptions extends BackwardOptions {
   readonly isGradsBatched?: boolean | undefined;
 }
 
+/** Tensors that are differentiated, and by which. */
+interface GradSubjects {
+  readonly outputs: Tensor | readonly Tensor[];
+  readonly inputs: Tensor | readonly Tensor[];
+}
+
 /** Options of `autograd.grad` for inputs that all contribute. */
 type ContributingOptions = GradOptions & { readonly allowUnused?: false | undefined };
 
@@ -58,12 +65,20 @@ const GRAD_OPTIONS = [
  * Gradients of scalars may be omitted.
  */
 export function backward(
-  tensors: Tensor | readonly Tensor[],
+  tensors:
+    | Tensor
+    | readonly Tensor[]
+    | ({ readonly tensors: Tensor | readonly Tensor[] } & BackwardIntoOptions),
   gradTensors?: Gradients | BackwardIntoOptions,
   trailing: BackwardIntoOptions = {},
 ): void {
   if (arguments.length > 3) refuseSurplus("backward", 3, arguments);
   withOwnLists(() => {
+    if (isNamed(tensors, "tensors")) {
+      if (arguments.length > 1) refuseSurplus("backward of named arguments", 1, arguments);
+      const { tensors: given, ...named } = tensors;
+      return backward(given, named);
+    }
     const roots = checkedTensors(tensors, "autograd.backward");
     const options = isOptions(gradTensors) ? gradTensors : trailing;
     optionsOf("autograd.backward", options, BACKWARD_OPTIONS);
@@ -89,18 +104,27 @@ export function grad(
   gradOutputs?: Gradients | GradOptions,
   trailing?: GradOptions,
 ): (Tensor | null)[];
+/** All arguments by name. */
+export function grad(named: GradSubjects & ContributingOptions): Tensor[];
+/** All arguments by name. */
+export function grad(named: GradSubjects & GradOptions): (Tensor | null)[];
 export function grad(
-  outputs: Tensor | readonly Tensor[],
-  inputs: Tensor | readonly Tensor[],
+  outputs: Tensor | readonly Tensor[] | (GradSubjects & GradOptions),
+  inputs: Tensor | readonly Tensor[] = [],
   gradOutputs?: Gradients | GradOptions,
   trailing: GradOptions = {},
 ): (Tensor | null)[] {
   if (arguments.length > 4) refuseSurplus("grad", 4, arguments);
-  return withOwnLists(() => gradientsOf({ outputs, inputs }, gradOutputs, trailing));
+  return withOwnLists(() => {
+    if (!isNamed(outputs, "outputs")) return gradientsOf({ outputs, inputs }, gradOutputs, trailing);
+    if (arguments.length > 1) refuseSurplus("grad of named arguments", 1, arguments);
+    const { outputs: roots, inputs: wanted, ...options } = outputs;
+    return gradientsOf({ outputs: roots, inputs: wanted }, options, {});
+  });
 }
 
 function gradientsOf(
-  { outputs, inputs }: Readonly<Record<"outputs" | "inputs", Tensor | readonly Tensor[]>>,
+  { outputs, inputs }: GradSubjects,
   gradOutputs: Gradients | GradOptions,
   trailing: GradOptions,
 ): (Tensor | null)[] {
@@ -168,6 +192,11 @@ function listed(given: Gradients, count: number): readonly (Tensor | null)[] {
   const list = given instanceof Tensor ? [given] : given;
   if (list.length === count) return list;
   throw new DynError(`Expected ${count} gradients, one for each tensor, but found ${list.length}`);
+}
+
+/** Returns whether all arguments are given by name, of which `first` is one. */
+function isNamed<T extends object>(value: Tensor | readonly Tensor[] | T, first: keyof T): value is T {
+  return isPlainObject(value) && Object.hasOwn(value, first);
 }
 
 function isOptions<T extends object>(value: Gradients | T): value is T {

@@ -21,7 +21,22 @@ export {
   ConvTranspose3d,
   type ConvTransposeOptions,
 } from "./conv.ts";
-export * from "./lazy.ts";
+export {
+  LazyBatchNorm1d,
+  LazyBatchNorm2d,
+  LazyBatchNorm3d,
+  LazyConv1d,
+  LazyConv2d,
+  LazyConv3d,
+  LazyConvTranspose1d,
+  LazyConvTranspose2d,
+  LazyConvTranspose3d,
+  LazyInstanceNorm1d,
+  LazyInstanceNorm2d,
+  LazyInstanceNorm3d,
+  LazyLinear,
+  type WithoutInputs,
+} from "./lazy.ts";
 export { UninitializedBuffer, type UninitializedOptions, UninitializedParameter } from "./uninitialized.ts";
 export * from "./pooling.ts";
 export * from "./random_pooling.ts";

@@ -66,9 +66,8 @@ export function parseCall<T>(
   const last = count > 0 ? given[count - 1] : undefined;
   let named: Record<string, unknown> | undefined;
   if (typeof last === "object" && last !== null && !isTensor(last) && isPlainObject(last)) {
-    named = last;
+    named = underOwnNames(definition, slots, last);
     count--;
-    for (const name in named) checkName(definition, slots, name);
   }
   const args: Record<string, Argument<T>> = new NamedArguments();
   let at = 0;
@@ -241,9 +240,36 @@ const TAKES_NUMBERS: ReadonlySet<ParamKind> = new Set([
   "floatOrFloats",
 ]);
 
-function checkName(definition: OpDefinition, slots: readonly Slot[], name: string): void {
-  for (const slot of slots) if (slot.name === name) return;
-  refuseOption(definition.name, slots.map((slot) => slot.name), name);
+/** Arguments by the names of the definition. Throws DynError for an unknown name. */
+function underOwnNames(
+  definition: OpDefinition,
+  slots: readonly Slot[],
+  given: Record<string, unknown>,
+): Record<string, unknown> {
+  let found = given;
+  for (const name in given) {
+    if (slots.some((slot) => slot.name === name)) continue;
+    const own = ownName(definition, slots, name);
+    if (own === undefined) refuseOption(definition.name, slots.map((slot) => slot.name), name);
+    if (given[own] !== undefined) {
+      throw new DynError(`Expected one value for ${own} of ${definition.name} but found two`);
+    }
+    const { [name]: value, ...others } = found;
+    found = { ...others, [own]: value };
+  }
+  return found;
+}
+
+/** The parameter that PyTorch calls `name`; undefined if there is none. Its functions call the tensor of a method input. */
+function ownName(
+  { otherNames = {} }: OpDefinition,
+  slots: readonly Slot[],
+  name: string,
+): string | undefined {
+  if (Object.hasOwn(otherNames, name)) return otherNames[name];
+  if (name !== "input") return undefined;
+  const [first] = slots, isTensorFirst = first?.param.kind === "tensor" || first?.param.kind === "operand";
+  return slots.some((slot) => slot.name === "self") ? "self" : isTensorFirst ? first.name : undefined;
 }
 
 function absent<T>(definition: OpDefinition, { name, param }: Slot): Argument<T> {

@@ -198,6 +198,8 @@ interface OpDescription<P extends Params = Params> {
   /** One or two sentences with shapes and the PyTorch function it follows. */
   readonly doc: string;
   readonly params: P;
+  /** Names under which PyTorch's functions take some parameters, if they differ, with those of the parameters. */
+  readonly otherNames?: Readonly<Record<string, string>>;
   /** Brings positional arguments into the order of `params`, if PyTorch has further forms of the call. */
   arrange?(given: readonly unknown[], isTensor: (value: unknown) => boolean): readonly unknown[];
   /** Names of the results, if there are several: ["values", "indices"]. */

@@ -293,6 +293,7 @@ interface BinarySpec {
   readonly oneStep?: boolean;
   readonly inplace?: boolean;
   readonly exposure?: Exposure;
+  readonly otherNames?: Readonly<Record<string, string>>;
 }
 
 /** Parameters of binary ops. */
@@ -349,6 +350,7 @@ export function binary(spec: BinarySpec): OpDefinition<BinaryParams> {
     params,
     inplace: spec.inplace ?? true,
     ...(spec.exposure ? { exposure: spec.exposure } : {}),
+    ...(spec.otherNames ? { otherNames: spec.otherNames } : {}),
     elementwise: true,
     infer({ self, other }) {
       const { compute, result } = typesOf(spec.rule, [self, other]);

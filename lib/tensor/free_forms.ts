@@ -190,6 +190,7 @@ export function vander(x: Tensor, ...given: Trailing<VanderColumns, readonly ["N
 export function chainMatmul(...matrices: readonly Tensor[]): Tensor {
   const [first] = matrices;
   if (!first) throw new DynError("Expected matrices to multiply but found none");
+  for (const each of matrices) checkTensor(each, "chainMatmul");
   return matrices.length === 1 ? first : ops.multiDot(matrices);
 }
 

@@ -7,6 +7,7 @@ import { bitView } from "./bit_view.ts";
 import { INDEXING, setAt, valueAt } from "./indexing.ts";
 import { callInplace, callOp, ops } from "./eager.ts";
 import { besideElements, withOwnLists } from "../base/inherited_elements.ts";
+import { takeNames } from "./method_arguments.ts";
 import { refuseData } from "./methods.ts";
 import { resize } from "./resize.ts";
 import { convertTo } from "./transfer.ts";
@@ -26,5 +27,6 @@ installTensorRuntime({
   view: (tensor, size) => besideElements(() => Reflect.apply(ops.view, ops, [tensor, ...size])),
 });
 installDescriptions(Tensor.prototype);
+takeNames(Tensor.prototype);
 // After all others are there
 refuseData(Tensor.prototype);

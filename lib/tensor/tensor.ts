@@ -83,8 +83,6 @@ export class Tensor {
    * Autograd state, or null. For the tensor and autograd rooms.
    *
    * @internal
-   *
-   * @internal
    */
   state: AutogradState<Tensor> | null = null;
   /**

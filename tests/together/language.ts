@@ -23,6 +23,7 @@ import "../changing_texts_test.ts";
 import "../ported_calls_test.ts";
 import "../refused_calls_test.ts";
 import "../wrong_kinds_test.ts";
+import "../argument_names_test.ts";
 import "../repeated_programs_test.ts";
 import "../error_words_test.ts";
 import "../unhandled_rejections_test.ts";

@@ -11,21 +11,32 @@ import { hintOf } from "../../sym/decide.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { NO_HOOKS } from "../guards/leaf_hooks.ts";
 import { isLeaf } from "../guards/runtime.ts";
-import { NULL, type ObjectValue, type TensorValue, type Value } from "../variables/value.ts";
+import { NULL, type ObjectValue, type TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { guardDistinctTensors } from "./distinct_tensors.ts";
 import { appendGradients } from "./gradient_nodes.ts";
 import { firstRead, tapGradient } from "./gradient_taps.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
 import { refuseLaterHooks } from "./later_hooks.ts";
 import { allElements, newArray } from "./contents.ts";
+import { enumerableKeys } from "./object_keys.ts";
 import { refuseWithoutHistory } from "./written_memory.ts";
+
+/** The arguments of a call by name, with outputs and inputs by position. */
+function leadingByPosition(m: Interpreter, args: readonly Value[]): readonly Value[] {
+  const [named] = args;
+  if (args.length !== 1 || named?.kind !== "object" || named.exotic.kind !== "plain") return args;
+  const valueOf = (key: string) => m.plainProperty(named, key) ?? UNDEFINED;
+  const others = enumerableKeys(m, named).filter((key) => key !== "outputs" && key !== "inputs");
+  const options = m.options(Object.fromEntries(others.map((key) => [key, valueOf(key)])));
+  return [valueOf("outputs"), valueOf("inputs"), options];
+}
 
 /** Models `autograd.grad(outputs, inputs, gradOutputs?, options?)`. */
 export function gradientsAsked(m: Interpreter, request: CallRequest): Value {
-  if (m.batch !== null) return m.batch.gradients(request);
+  const args = leadingByPosition(m, request.args);
+  if (m.batch !== null) return m.batch.gradients({ ...request, args });
   checkNoSavedHooks();
   refuseLaterHooks(m);
-  const { args } = request;
   const asked = askedOf(m, args), { outputs, inputs } = asked;
   if (outputs.some(({ requiresGrad }) => !requiresGrad) || inputs.some(({ requiresGrad }) => !requiresGrad)) {
     return refuseWithoutHistory(m, "autograd.grad");

@@ -9,6 +9,7 @@ import { keepsBits, typeOfView } from "../../ops/shape/bit_views.ts";
 import { type CallTarget, findTarget } from "../../ops/table.ts";
 import { deviceNamed, isShapesOnly } from "../../tensor/storage.ts";
 import { DESCRIBED } from "../../tensor/descriptions.ts";
+import { byPosition, positionalMethod } from "../../tensor/method_arguments.ts";
 import { type Indexing, setAt, valueAt } from "../../tensor/indexing.ts";
 import { noGrad } from "../../tensor/modes.ts";
 import { tensor } from "../../tensor/creation.ts";
@@ -16,11 +17,26 @@ import { convertTo, movedTo } from "../../tensor/transfer.ts";
 import { hintOf } from "../../sym/decide.ts";
 import { Sym } from "../../sym/expr.ts";
 import { modes, type Tensor } from "../../tensor/tensor.ts";
+import { invariant } from "../../base/errors.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { numberOfDim, sizeOf, specializeNumber } from "../variables/numbers.ts";
 import { SelectionValue } from "../variables/selection_value.ts";
-import { constant, NULL, type ObjectValue, TensorValue, UNDEFINED, type Value } from "../variables/value.ts";
-import type { BuiltinModel, CallRequest, CallResult, Interpreter } from "./interpreter.ts";
+import {
+  constant,
+  isCallable,
+  NULL,
+  type ObjectValue,
+  TensorValue,
+  UNDEFINED,
+  type Value,
+} from "../variables/value.ts";
+import {
+  type BuiltinModel,
+  type CallRequest,
+  type CallResult,
+  type Interpreter,
+  PUSHED,
+} from "./interpreter.ts";
 import { leaveLayoutToTape, ofTapeBehind } from "./left_to_tape.ts";
 import { findProperty } from "./objects.ts";
 import { allElements, newArray, refuseOpaque } from "./contents.ts";
@@ -322,17 +338,45 @@ const WRITTEN_OUT: ReadonlySet<string | symbol> = new Set([
   ...DESCRIBED,
 ]);
 
+/** The arguments of a method by position. */
+function positionalArguments(m: Interpreter, name: string, args: readonly Value[]): readonly Value[] {
+  return refusing(() =>
+    byPosition<Value>(name, args, {
+      names: (value) =>
+        value.kind === "object" && value.exotic.kind === "plain" ? enumerableKeys(m, value) : null,
+      get: (value, key) => (value.kind === "object" ? m.plainProperty(value, key) : null) ?? UNDEFINED,
+      options: (entries) => m.options(Object.fromEntries(entries)),
+      absent: UNDEFINED,
+    })
+  );
+}
+
+/** Traces a method that is written in terms of others, with its arguments by position. */
+function calledByPosition(name: string, positional: object): BuiltinModel {
+  return (m, request) => {
+    const callee = m.wrapper.known(positional, `Tensor.${name}`);
+    invariant(isCallable(callee), "Expected a function");
+    m.call({ ...request, args: positionalArguments(m, name, request.args), callee });
+    return PUSHED;
+  };
+}
+
 /** Models of the other methods of the tensor class, by function. */
 export function tensorMethodModels(): Map<object, BuiltinModel> {
   const models = new Map<object, BuiltinModel>();
   for (const [key, { value }] of DEFINED) {
-    if (typeof value !== "function" || key === "constructor" || WRITTEN_OUT.has(key)) continue;
+    if (typeof value !== "function" || key === "constructor") continue;
     const name = String(key);
+    if (WRITTEN_OUT.has(key)) {
+      const positional = positionalMethod(value);
+      if (typeof positional === "function") models.set(value, calledByPosition(name, positional));
+      continue;
+    }
     const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
     const most = Object.hasOwn(MOST_ARGUMENTS, name) ? MOST_ARGUMENTS[name] : undefined;
     const target = findTarget(name), isOfLayout = LAYOUT_METHODS.has(name);
     models.set(value, (m, request) => {
-      const { self, args } = request;
+      const { self } = request, args = positionalArguments(m, name, request.args);
       if (self.kind !== "tensor") {
         if (self.kind === "object") refuseOpaque(self);
         return breakGraph("throws", `${name} of a value that is not a tensor`);

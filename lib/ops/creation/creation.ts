@@ -8,6 +8,7 @@ import { isEqual, isLess, sizeText } from "../../sym/decide.ts";
 import { add, ceilDiv, type Dim, floorDiv, mul, sub, Sym } from "../../sym/expr.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
 import type { Body, Lowered, Operand } from "../../loops/body.ts";
+import { isPlainObject } from "../../base/tree.ts";
 import { composeOp, lowerOp } from "../definition.ts";
 import { nullable, optional, required, type Scalar } from "../params.ts";
 import { castTo, checkHeld, elementOf, isTensor, numberValue, typeOfNumber } from "../promotion.ts";
@@ -236,6 +237,12 @@ function stepped<V>(
   return castTo(o, value, dtype);
 }
 
+/** The arguments of a call that has only the end, by name. */
+function startingAtZero(given: readonly unknown[]): readonly unknown[] {
+  const [named] = given, hasEnd = given.length === 1 && isPlainObject(named) && Object.hasOwn(named, "end");
+  return hasEnd && !Object.hasOwn(named, "start") ? [0, named] : given;
+}
+
 const arange = lowerOp({
   name: "arange",
   doc: "arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`.",
@@ -245,6 +252,7 @@ const arange = lowerOp({
     step: optional("scalar", 1),
     ...options,
   },
+  arrange: startingAtZero,
   exposure: { method: false },
   infer({ dtype, device, ...given }) {
     const { start, end, step } = bounds(given);

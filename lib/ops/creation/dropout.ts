@@ -26,6 +26,7 @@ const dropout = composeOp({
   doc: "Elements dropped with probability p and the rest scaled to keep the mean, while training. As " +
     "`nn.functional.dropout`.",
   params: DROPOUT_PARAMS,
+  otherNames: { train: "training" },
   inplace: true,
   exposure: { method: false, namespaces: ["nn.functional"] },
   infer({ self, p }) {

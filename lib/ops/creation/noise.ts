@@ -53,6 +53,7 @@ function alphaDropout(name: "alphaDropout" | "featureAlphaDropout") {
       `keep mean and variance, while training. As \`nn.functional.${
         ofChannels ? "feature_" : ""
       }alpha_dropout\`.`,
+    otherNames: { train: "training" },
     params: {
       self: required("tensor"),
       p: optional("floatOperand", 0.5, { changes: { above: 0, below: 1 } }),

@@ -249,6 +249,7 @@ const heaviside = binary({
   name: "heaviside",
   doc: "0 below 0, 1 above, `other` at 0, as `torch.heaviside`.",
   rule: "promote",
+  otherNames: { values: "other" },
   body(o, x, values) {
     const dtype = o.dtypeOf(x), zero = o.constant(0, dtype), one = o.constant(1, dtype);
     const step = o.select(o.lt(x, zero), zero, one);

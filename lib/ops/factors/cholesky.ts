@@ -196,6 +196,7 @@ const choleskySolve = composeWideOp({
   doc:
     "X with A · X = self, where A is given by its Cholesky factor L, as `torch.cholesky_solve`. Computed on the host.",
   params: { self: required("tensor"), L: required("tensor"), upper: optional("bool", false) },
+  otherNames: { B: "self", input2: "L" },
   hostParts: true,
   infer({ self, L }) {
     const n = checkSquare("choleskySolve", L), { columns } = checkMatrices("choleskySolve", self);

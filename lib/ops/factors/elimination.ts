@@ -337,6 +337,7 @@ const luSolve = composeWideOp({
   name: "luSolve",
   doc: "X with A · X = self for A decomposed by lu, as `torch.lu_solve`. Computed on the host.",
   params: { self: required("tensor"), LUData: required("tensor"), LUPivots: required("tensor") },
+  otherNames: { b: "self" },
   hostParts: true,
   infer: ({ self, LUData, LUPivots }) => solutionMeta(LUData, LUPivots, self),
   compose: (o, { self, LUData, LUPivots }) => o.linalgLuSolve(LUData, LUPivots, self),

@@ -131,6 +131,7 @@ const ormqr = composeWideOp({
     left: optional("bool", true),
     transpose: optional("bool", false),
   },
+  otherNames: { input2: "tau", input3: "other" },
   hostParts: true,
   infer({ self, tau, other, left }) {
     const { rows } = checkReflections("ormqr", self, tau);

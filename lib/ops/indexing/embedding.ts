@@ -193,6 +193,7 @@ const oneHot = composeOp({
     "1 at the class that each integer names, else 0, in a new last dimension, as `nn.functional.one_hot`. Without " +
     "numClasses the size depends on elements.",
   params: { self: required("tensor"), numClasses: optional("size", -1) },
+  otherNames: { tensor: "self" },
   exposure: { method: false, free: false, namespaces: ["nn.functional"] },
   dataDependent: ({ numClasses }) => isEqual(numClasses, -1),
   infer({ self, numClasses }) {

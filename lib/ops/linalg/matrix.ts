@@ -220,7 +220,7 @@ function factorOf<T>(factor: OperandOf<T>, dtype: DType): OperandOf<T> {
 /** addmm and similar ops: a product added to a tensor that broadcasts to it. */
 function addProduct(
   name: "addmm" | "addmv" | "baddbmm" | "addbmm" | "addr",
-  second: "mat2" | "vec" | "batch2" | "vec2",
+  names: readonly [first: string, second: string],
   product: <T extends TensorLike>(o: OpApi<T>, a: T, b: T) => T,
   shapeOf: (a: TensorMeta, b: TensorMeta) => readonly Dim[],
   [whole, ...factors]: readonly [readonly number[], readonly number[], readonly number[]],
@@ -231,8 +231,10 @@ function addProduct(
     name === "addr" ? resultTypeOf([self, a, b]) : a.dtype;
   return composeWideOp({
     name,
-    doc:
-      `beta · input + alpha · the product of the other two, as \`torch.${name}\`; ${second} is the second factor.`,
+    doc: `beta · input + alpha · the product of the other two, as \`torch.${name}\`; ${
+      names[1]
+    } is the second factor.`,
+    otherNames: { [names[0]]: "first", [names[1]]: "second" },
     params: {
       self: required("tensor"),
       first: required("tensor"),
@@ -288,12 +290,12 @@ const checked =
 
 const addmm = addProduct(
   "addmm",
-  "mat2",
+  ["mat1", "mat2"],
   (o, a, b) => o.mm(a, b),
   checked("addmm", 2, (a, b) => [a[0] ?? 1, b[1] ?? 1]),
   [[3, 2], [3, 4], [4, 2]],
 );
-const addmv = addProduct("addmv", "vec", (o, a, b) => o.mv(a, b), (a, b) => {
+const addmv = addProduct("addmv", ["mat", "vec"], (o, a, b) => o.mv(a, b), (a, b) => {
   if (a.shape.length !== 2 || b.shape.length !== 1) {
     throw new DynError(
       `Expected addmv of a matrix and a vector but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`,
@@ -303,19 +305,19 @@ const addmv = addProduct("addmv", "vec", (o, a, b) => o.mv(a, b), (a, b) => {
 }, [[3], [3, 4], [4]]);
 const baddbmm = addProduct(
   "baddbmm",
-  "batch2",
+  ["batch1", "batch2"],
   (o, a, b) => o.bmm(a, b),
   checked("baddbmm", 3, (a, b) => [a[0] ?? 1, a[1] ?? 1, b[2] ?? 1]),
   [[2, 3, 2], [2, 3, 4], [2, 4, 2]],
 );
 const addbmm = addProduct(
   "addbmm",
-  "batch2",
+  ["batch1", "batch2"],
   (o, a, b) => o.sum(o.bmm(a, b), 0),
   checked("addbmm", 3, (a, b) => [a[1] ?? 1, b[2] ?? 1]),
   [[3, 2], [2, 3, 4], [2, 4, 2]],
 );
-const addr = addProduct("addr", "vec2", (o, a, b) => o.outer(a, b), (a, b) => {
+const addr = addProduct("addr", ["vec1", "vec2"], (o, a, b) => o.outer(a, b), (a, b) => {
   if (a.shape.length !== 1 || b.shape.length !== 1) {
     throw new DynError(
       `Expected addr of two vectors but found ${shapeText(a.shape)} and ${shapeText(b.shape)}`,

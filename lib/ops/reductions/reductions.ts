@@ -310,6 +310,7 @@ function extremeWithIndex(name: "max" | "min") {
       `The ${name}imum of all elements; with \`dim\`, values and first indices along it; with a tensor in its ` +
       `place, the elementwise ${name}imum. As \`torch.${name}\`.`,
     params: { self: required("tensor"), dim: nullable("operand"), keepdim: optional("bool", false) },
+    otherNames: { other: "dim" },
     results: ["values", "indices"],
     resultsIf: "dim",
     // A number is a dimension, but a tensor is an operand

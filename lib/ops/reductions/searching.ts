@@ -142,6 +142,7 @@ const isin = composeOp({
     assumeUnique: optional("bool", false, { keyword: true }),
     invert: optional("bool", false, { keyword: true }),
   },
+  otherNames: { element: "elements", testElement: "testElements" },
   exposure: { method: false },
   infer: ({ elements, testElements }) =>
     contiguousMeta(

@@ -293,6 +293,7 @@ const tensordot = composeOp({
     "Sums of products over dimensions of two tensors: so many of the last and first, or given as two lists. As " +
     "`torch.tensordot`.",
   params: { self: required("tensor"), other: required("tensor"), dims: optional("pairs", 2) },
+  otherNames: { a: "self", b: "other" },
   exposure: LIST,
   infer: ({ self, other, dims }) => {
     const { left, right } = pairedDims(self, other, dims);

@@ -329,6 +329,7 @@ const split = composeOp({
   name: "split",
   doc: "Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`.",
   params: { self: required("tensor"), splitSize: required("sizeOrSizes"), dim: optional("int", 0) },
+  otherNames: { tensor: "self", splitSizeOrSections: "splitSize" },
   resultList: true,
   infer: ({ self, splitSize, dim }) => partMetas(self, dim, splitCuts(splitSize)),
   compose: (o, { self, splitSize, dim }) => partViews(o, self, { dim, cuts: splitCuts(splitSize) }),
@@ -389,6 +390,7 @@ const tensorSplit = composeOp({
   doc:
     "Parts between indices, or a number of nearly equal parts, along a dimension, as `torch.tensor_split`.",
   params: { self: required("tensor"), indicesOrSections: required("sizeOrSizes"), dim: optional("int", 0) },
+  otherNames: { indices: "indicesOrSections", sections: "indicesOrSections" },
   resultList: true,
   infer: ({ self, indicesOrSections, dim }) => partMetas(self, dim, tensorCuts(indicesOrSections)),
   compose: (o, { self, indicesOrSections, dim }) =>
@@ -418,6 +420,7 @@ function splitAlong(name: "hsplit" | "vsplit" | "dsplit", dimOf: (rank: number) 
     name,
     doc: `Parts along a dimension, as \`torch.${name}\`.`,
     params: { self: required("tensor"), indicesOrSections: required("intOrInts") },
+    otherNames: { indices: "indicesOrSections", sections: "indicesOrSections" },
     resultList: true,
     infer({ self, indicesOrSections }) {
       check(self);
