@@ -14,6 +14,7 @@ import {
   compiler,
   config,
   type fx,
+  isTensor,
   manualSeed,
   nn,
   noGrad,
@@ -184,6 +185,42 @@ Deno.test("parts of graphs with symbolic sizes serve all sizes, gradients too", 
     assertEquals(x.grad?.tolist(), y.grad?.tolist());
   }
   assertEquals(cuts.length, 2, "forward and backward are compiled once");
+});
+
+Deno.test("an engine runs a part only for the layout that it has compiled, and for whatever differs along one element", () => {
+  const program = (x: Tensor) => x.sin().matmul(x).add(1);
+  const isProduct = { products: ({ target }: fx.Node) => target === "matmul" };
+  const layouts = (x: Tensor): Tensor[] => [
+    x,
+    x.clone(),
+    x.t(),
+    x.t().contiguous().t(),
+    x.unsqueeze(2).repeat(1, 1, 2).select(2, 0),
+    x.repeat(1, 2).narrow(1, 0, x.shape[0] ?? 0),
+  ];
+  for (const [rows, served] of [[3, 2], [2, 2], [1, 6]] as const) {
+    let calls = 0, run: ReturnType<compiler.Partition["compile"]> = () => [];
+    const counting = (gm: fx.GraphModule) => (...args: readonly unknown[]) => {
+      calls++;
+      return gm.forward(...args);
+    };
+    const x = rand(rows, rows);
+    compile(program, {
+      backend: (gm) => run = compiler.partition(gm, isProduct).compile({ products: counting }, counting),
+      fullgraph: true,
+    })(x);
+    let whole = 0;
+    for (const each of layouts(x)) {
+      calls = 0;
+      const made = run(each), found: unknown = Array.isArray(made) ? made[0] : made;
+      assert(isTensor(found) && found.equal(program(each)), `${rows} ${each.stride()}`);
+      whole += Number(calls === 3);
+    }
+    assertEquals(whole, served, `${rows} rows`);
+    calls = 0;
+    run(x.clone().requiresGrad_());
+    assertEquals(calls, 0, "a tensor that requires grad runs op by op");
+  }
 });
 
 Deno.test("invalid results of engines, and missing engines, are reported by name", () => {
