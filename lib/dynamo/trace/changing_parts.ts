@@ -9,5 +9,7 @@ import { placeIn } from "./positions.ts";
 export function refuseParts(m: Interpreter, what: string, count: number): void {
   const place = `${what} at ${placeIn(m.callers)}`;
   // Finding out how many there are has made it a constant
-  if (m.wrapper.hasParts(place, count)) m.restartAt(m.steps - 1, { kind: "changingLength", detail: place });
+  if (m.wrapper.changes.hasParts(place, count)) {
+    m.restartAt(m.steps - 1, { kind: "changingLength", detail: place });
+  }
 }

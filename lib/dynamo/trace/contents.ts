@@ -121,7 +121,7 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
   if (!exotic.loaded) {
     const { real, source } = array;
     invariant(Array.isArray(real) && source, "Expected a real array with a source");
-    if (m.wrapper.hasLengths(source, real.length)) breakGraph("changingLength", sourceText(source));
+    if (m.wrapper.changes.hasLengths(source, real.length)) breakGraph("changingLength", sourceText(source));
     // That of Array.prototype, which is an array, is set aside while dyn works
     if (programDescriptor(real, "length")?.value !== real.length) {
       return breakGraph("opaqueObject", "a builtin array whose length has changed");
@@ -131,7 +131,7 @@ export function elementsOf(m: Interpreter, array: ObjectValue): Element[] {
     if (growing?.length.kind === "number") specializeNumber(m.output, growing.length);
     if (real.length > MOST_ELEMENTS) return breakGraph("opaqueObject", "an array with too many elements");
     m.output.guard({ kind: "array", source, length: real.length });
-    m.wrapper.lengthChanges(real.length, propertySource(source, "length"));
+    m.wrapper.changes.lengthChanges(real.length, propertySource(source, "length"));
     // Elements of other lists are only read
     const changes = Object.isExtensible(real);
     if (changes && !Reflect.getOwnPropertyDescriptor(real, "length")?.writable) {
@@ -212,7 +212,7 @@ export function keyIdentity(key: Value): KeyIdentity {
 function keyAt(m: Interpreter, key: unknown, place: Source): Value {
   if (!isPrimitive(key)) return m.wrapper.object(key, place);
   const isText = typeof key === "string" && isPassedIn(place);
-  return isText ? m.wrapper.passed(key, place) ?? constant(key) : constant(key);
+  return isText ? m.wrapper.changes.passed(key, place) ?? constant(key) : constant(key);
 }
 
 /** The entry of a key; all keys are inspected first. A key that is not found is relied on to be another one. */
@@ -313,7 +313,9 @@ export function entriesOf(m: Interpreter, object: ObjectValue): Omit<Map<KeyIden
       : keyAt(m, key, entrySource(source, what === "Map" ? "key" : "member", index))
   );
   const known = keys.map((key) => key.kind === "constant" && !isPassed(key) ? key.value : ANY_KEY);
-  if (m.wrapper.needsMany(`keys of ${source.name}`, known.map(String).join())) breakGraph("changingText");
+  if (m.wrapper.changes.needsMany(`keys of ${source.name}`, known.map(String).join())) {
+    breakGraph("changingText");
+  }
   m.output.guard({ kind: "entries", source, what, keys: known });
   const found = pairs.map(([, realValue], index): [KeyIdentity, Entry] => {
     const key = keys[index] ?? UNDEFINED, identity = isPassed(key) ? key : keyIdentity(key);

@@ -22,7 +22,7 @@ export function growingOf(m: Interpreter, array: ObjectValue): GrowingList | nul
   if (exotic.kind !== "array" || exotic.loaded || hasReplaced(exotic.growing)) return null;
   if (exotic.growing || !Array.isArray(real) || !source || !hasFreeLength(real)) return exotic.growing;
   refuseInheritedElements(m, array);
-  const length = m.wrapper.changingLength(real.length, propertySource(source, "length"));
+  const length = m.wrapper.changes.changingLength(real.length, propertySource(source, "length"));
   if (!length) return null;
   m.output.guard({ kind: "list", source });
   return exotic.growing = { length, dropped: 0, popped: 0, added: [], replaced: [] };

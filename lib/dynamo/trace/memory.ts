@@ -250,7 +250,7 @@ export function elementAtNumber(m: Interpreter, list: Value, key: NumberValue): 
 /** Breaks the graph if there would be a version for each index. */
 export function refuseNumber(m: Interpreter, list: Value, key: Value): void {
   if (key.kind !== "number" || !bytesObject(list)) return;
-  if (readsElements(key.expression) || m.wrapper.hasMany(key)) {
+  if (readsElements(key.expression) || m.wrapper.changes.hasMany(key)) {
     breakGraph("symbolicNumber", "an index that changes between calls");
   }
 }

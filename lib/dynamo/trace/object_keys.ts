@@ -43,7 +43,7 @@ export function ownKeys(m: Interpreter, object: ObjectValue, which: "enumerable"
     const { real, source } = object;
     const own = programKeys(real);
     if (source && !types.isModuleNamespaceObject(real)) {
-      if (m.wrapper.needsMany(`${which} keys of ${source.name}`, own.map(String).join())) {
+      if (m.wrapper.changes.needsMany(`${which} keys of ${source.name}`, own.map(String).join())) {
         breakGraph("changingText");
       }
       m.output.guard({

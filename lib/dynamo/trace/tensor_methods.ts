@@ -199,7 +199,7 @@ function alongDim(
   const given = namedDim(m, first);
   // Each dimension has a version, counted from either end, if there are as many versions as that
   const isFew = 2 * self.meta.shape.length <= config.cacheSizeLimit;
-  const mayHaveOne = given.kind === "number" && (isFew || !m.wrapper.hasMany(given));
+  const mayHaveOne = given.kind === "number" && (isFew || !m.wrapper.changes.hasMany(given));
   const dim = mayHaveOne ? specializeNumber(m.output, given) : given;
   if (dim.kind === "object" || (dim.kind === "constant" && typeof dim.value === "symbol")) {
     return breakGraph("throws", `${part} of a dimension that is not a number`);

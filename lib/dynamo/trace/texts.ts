@@ -30,7 +30,7 @@ export function settledNumber(m: Interpreter, value: NumberValue): ConstantValue
     const selected = settleSelection(value.selection);
     return selected.kind === "constant" ? selected : settledNumber(m, selected);
   }
-  return m.wrapper.hasMany(value) ? breakGraph("changingText") : specializeNumber(m.output, value);
+  return m.wrapper.changes.hasMany(value) ? breakGraph("changingText") : specializeNumber(m.output, value);
 }
 
 /** Like `settledNumber`, for a key or a length that may not be a number; numbers that each call draws are unchanged. */
@@ -190,7 +190,7 @@ export function equalPrimitives(m: Interpreter, left: ConstantValue, right: Cons
 
 /** Creates a version for one key, or breaks the graph. */
 export function settleKey(m: Interpreter, { text, hint }: PassedValue): void {
-  if (m.wrapper.needsMany(`key ${computationOf(text)}`, hint)) breakGraph("changingText");
+  if (m.wrapper.changes.needsMany(`key ${computationOf(text)}`, hint)) breakGraph("changingText");
 }
 
 /** A string by the places and methods from which it is computed. */

@@ -4,25 +4,21 @@
  * them.
  */
 import { types } from "node:util";
+import { type ChangeSettings, ChangingValues } from "./changing_values.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { Tensor } from "../../tensor/tensor.ts";
 import type { CodeObject } from "../bytecode/code.ts";
 import type { Instruction } from "../bytecode/instruction.ts";
 import type { TensorMeta } from "../../graph/meta.ts";
 import type { Dim } from "../../sym/expr.ts";
-import { isSmallInteger } from "../../sym/integers.ts";
-import type { SizeSource } from "../../sym/size_guards.ts";
-import { type ChangeHistory, type DynamicMode } from "../cache/automatic_dynamic.ts";
 import { type DimensionMark, dimensionsMarked, markOf } from "../cache/dimension_marks.ts";
 import type { ShapeMarks } from "../cache/shapes_spec.ts";
 import { isSaidUnbacked, saidOf } from "../cache/dynamic_sources.ts";
-import { leafKey } from "../guards/text.ts";
 import { constructorText } from "../guards/runtime.ts";
 import { BUILTIN_OBJECTS } from "../functions/builtin_objects.ts";
 import { settledBy } from "../functions/promise_polyfills.ts";
 import { isModule, ownsParameter } from "../functions/modules.ts";
 import {
-  isAtIndex,
   isKnown,
   isPassedIn,
   knownSource,
@@ -36,22 +32,10 @@ import {
 } from "../source.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
 import { classLabel, functionLabel, isClass } from "./labels.ts";
-import { hostText } from "./host_number.ts";
 import { loadedText } from "../frame/source_text.ts";
 import { boundFunction, type BoundParts } from "./bound_function.ts";
 import { bytesOf, exoticOf } from "./native_state.ts";
-import {
-  constant,
-  ObjectValue,
-  type Passed,
-  PassedValue,
-  type Primitive,
-  TensorValue,
-  UNDEFINED,
-  type Value,
-} from "./value.ts";
-import { COUNTED_AS, kindOf, type ManyKinds, manyVersionsText, mostVersions } from "./many_versions.ts";
-import { NumberValue } from "./number_value.ts";
+import { constant, ObjectValue, TensorValue, UNDEFINED, type Value } from "./value.ts";
 import { refuseToCache } from "../disk_cache/noted_reads.ts";
 
 /** Steps to an object from where a call finds it. The guards of a chain take time and text in proportion to its square. */
@@ -60,11 +44,7 @@ const MOST_STEPS = 500;
 const SETTLES = { get: settledBy };
 
 /** The services that wrapping needs of functions and of the trace. */
-interface WrapSettings {
-  /** Returns whether the graph may end here, before the function does. */
-  readonly mayBreak: () => boolean;
-  readonly dynamic: DynamicMode;
-  readonly history: ChangeHistory;
+interface WrapSettings extends ChangeSettings {
   /** The user's specification of parameter sizes. */
   readonly shapes: ShapeMarks;
   /** The jumps at which loops of changing counts end the graph, with their places. */
@@ -95,15 +75,20 @@ export class Wrapper {
   /** Every object that came from outside. */
   readonly objects: ObjectValue[] = [];
 
-  constructor(readonly output: OutputGraph, readonly settings: WrapSettings) {}
+  /** Primitives, and lengths of lists. */
+  readonly changes: ChangingValues;
+
+  constructor(readonly output: OutputGraph, readonly settings: WrapSettings) {
+    this.changes = new ChangingValues(output, settings);
+  }
 
   /** The value of a real object or primitive at a source. */
   wrap(real: unknown, source: Source): Value {
     switch (typeof real) {
       case "number":
-        return this.#number(real, source);
+        return this.changes.number(real, source);
       case "object":
-        if (real === null) return this.#constant(null, source);
+        if (real === null) return this.changes.constant(null, source);
         if (stepsTo(source) > MOST_STEPS) {
           breakGraph("depth", `an object that more than ${MOST_STEPS} steps lead to`);
         }
@@ -111,12 +96,12 @@ export class Wrapper {
       case "function":
         return this.object(real, source);
       case "undefined":
-        return this.#constant(real, source);
+        return this.changes.constant(real, source);
       case "bigint":
       case "boolean":
       case "string":
       case "symbol":
-        return this.#passed(real, source);
+        return this.changes.passed(real, source) ?? this.changes.constant(real, source);
       default:
         throw new TypeError(`Expected a JavaScript value but found ${typeof real}`);
     }
@@ -159,129 +144,6 @@ export class Wrapper {
     if (made.kind === "tensor") this.tensors.push(made);
     else this.objects.push(made);
     return made;
-  }
-
-  #constant(value: Primitive, source: Source): Value {
-    this.output.guard({ kind: "constant", source, value });
-    return constant(value);
-  }
-
-  /** Records the length of a list; returns whether earlier calls had another one. */
-  lengthChanges(length: number, place: Source): boolean {
-    // Caching the answer requires looking for the place
-    this.output.rememberSource(place);
-    return this.settings.history.numberChanges(place.name, length) === true;
-  }
-
-  /** The length of a list, if it differs between calls; null: it is a constant. */
-  changingLength(length: number, place: Source): NumberValue | null {
-    const { dynamic, history } = this.settings;
-    if (!this.lengthChanges(length, place) || dynamic === "never") return null;
-    if (length < 2 || history.isFixed(place.name)) return null;
-    const value = this.#number(length, place);
-    return value.kind === "number" ? value : null;
-  }
-
-  /** Returns whether many versions have been specialised to values of a number. */
-  hasMany({ expression, hint }: NumberValue): boolean {
-    const computation = hostText(expression, leafKey);
-    return this.needsMany(computation, hint);
-  }
-
-  #number(value: number, source: Source): Value {
-    const { dynamic, history } = this.settings;
-    if (source.kind === "known") return this.#constant(value, source);
-    const said = saidOf(sourceText(source), null, value);
-    if (said === "static" || (dynamic === "never" && said !== "dynamic")) {
-      return this.#constant(value, source);
-    }
-    const change = history.numberChanges(source.name, value),
-      isOther = change !== false && change !== "alike";
-    const variesAsSize = isOther || said !== null || dynamic === "always" || isAtIndex(source);
-    if (history.isFixed(source.name)) return this.#constant(value, source);
-    const { output } = this, expression = { kind: "source", source } as const;
-    if (isSmallInteger(value)) {
-      if (!variesAsSize && change === false) return this.#constant(value, source);
-      output.rememberSource(source);
-      const create = () => {
-        output.guard({ kind: "integer", source });
-        const place: SizeSource = { base: source.name, part: { kind: "value" } };
-        return output.integers.create(place, { hint: value, variesAsSize });
-      };
-      const integer = change === "fraction" ? null : create();
-      if (integer === null) output.guard({ kind: "type", source, type: "number" });
-      const dim = () => output.integers.asSize(integer ?? create());
-      return new NumberValue(expression, value, dim, { integer });
-    }
-    const changes = change !== false || said !== null || isAtIndex(source);
-    if (!changes || Number.isNaN(value)) return this.#constant(value, source);
-    output.guard({ kind: "type", source, type: "number" });
-    return new NumberValue(expression, value, null);
-  }
-
-  /** A string, symbol, truth value or bigint: a constant until a call has passed another one. */
-  #passed(value: Passed, source: Source): Value {
-    return this.passed(value, source) ?? this.#constant(value, source);
-  }
-
-  /** The same, where it differs between calls; null: it has been the same so far. */
-  passed(value: Passed, source: Source): PassedValue | null {
-    const { dynamic, history } = this.settings;
-    if (isKnown(source) || dynamic === "never") return null;
-    // Caching the answer requires looking for the place
-    this.output.rememberSource(source);
-    if (history.numberChanges(source.name, value) === false && !isAtIndex(source)) return null;
-    const made = new PassedValue(value, { kind: "source", source }, (mayEnd) => {
-      if (mayEnd && typeof value !== "boolean" && this.#hasKinds(kindOf(value), source, value)) {
-        breakGraph("changingText", sourceText(source));
-      }
-      this.#constant(value, source);
-    });
-    this.output.guard({ kind: "type", source, type: made.type });
-    return made;
-  }
-
-  /**
-   * Returns whether so many versions have been specialised to one value of a computation each that the graph ends
-   * instead.
-   */
-  needsMany(computation: string, value: unknown, most?: number): boolean {
-    const { mayBreak, history } = this.settings;
-    return mayBreak() && history.needsOne(computation, value, most);
-  }
-
-  /** Returns whether so many versions have been specialised to lengths of a list that the graph ends instead. */
-  hasLengths(source: Source, length: number): boolean {
-    return this.#hasKinds("lengths", source, length);
-  }
-
-  /** The same for the number of parts into which the program takes a tensor, at a place of the program. */
-  hasParts(place: string, count: number): boolean {
-    return this.#hasMost("counts", { name: place, text: place }, count);
-  }
-
-  /**
-   * Like `needsMany`, for strings that programs inspect, functions that they receive, and lengths of lists that they go
-   * through: a version for each value is best, but beyond the limit the function would run uncompiled, so the last
-   * versions serve all further values.
-   */
-  #hasKinds(what: Exclude<ManyKinds, "counts">, source: Source, value: unknown): boolean {
-    return this.#hasMost(what, { name: source.name, text: sourceText(source) }, value);
-  }
-
-  #hasMost(
-    what: ManyKinds,
-    { name, text }: { readonly name: string; readonly text: string },
-    value: unknown,
-  ): boolean {
-    const most = mostVersions(what);
-    if (!this.needsMany(`${COUNTED_AS[what]} at ${name}`, value, most)) return false;
-    const place = this.output.whereabouts.place();
-    this.settings.history.tellOnce(
-      `${what} of ${text}`,
-      manyVersionsText({ what, text, most, place: place ?? null }),
-    );
-    return true;
   }
 
   #make(real: object, source: Source): TensorValue | ObjectValue {
@@ -431,7 +293,7 @@ export class Wrapper {
       return this.#callable(exotic, real, source);
     }
     const isAnew = !hasCode && passed && this.#isAnew(real, source, label);
-    if (isAnew || (passed && this.#hasKinds("functions", source, hasCode ? code : real))) {
+    if (isAnew || (passed && this.changes.hasKinds("functions", source, hasCode ? code : real))) {
       this.output.guard({ kind: "function", source });
       return new ObjectValue(
         { kind: "opaque", what: `${label}, a function that changes between calls` },
