@@ -30,6 +30,7 @@ import {
 import { toolchainStatus } from "../backends/cpu/toolchain.ts";
 import "./support/devices.ts";
 import { callOf, findOp, type OpSample, readSamples, sampleName, variantOf } from "./support/replay.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 function* dtypesIn(value: unknown): Generator<string> {
   if (isTensor(value)) yield value.dtype;
@@ -45,7 +46,7 @@ Deno.test("results under autocast have PyTorch's types", async () => {
   );
   const surprises: string[] = [];
   let compared = 0;
-  for (const sample of all) {
+  for (const sample of sampleBySeed(all, Math.ceil(all.length / 3))) {
     const op = findOp(sample.op), name = sampleName(sample);
     if (!op || !sample.types) continue;
     compared++;
@@ -60,7 +61,7 @@ Deno.test("results under autocast have PyTorch's types", async () => {
     }
   }
   assertEquals(surprises, []);
-  assertEquals(compared > 1000, true);
+  assertEquals(compared > 330, true);
 });
 
 Deno.test("regions nest, are reported, and end", () => {

@@ -232,7 +232,7 @@ const STEPS = [
 
 Deno.test("generated programs that replace elements at changing indices give what they give uncompiled", () => {
   const random = randomNumbers(testSeed()), below = (n: number) => Math.floor(random() * n);
-  for (let program = 0; program < (TAKES_ALL ? 300 : 10); program++) {
+  for (let program = 0; program < (TAKES_ALL ? 300 : 6); program++) {
     const body = Array.from({ length: 2 + below(4) }, () => `{ ${STEPS[below(STEPS.length)]} }`).join(
       "\n    ",
     );

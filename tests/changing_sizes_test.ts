@@ -422,7 +422,7 @@ Deno.test("ops have one version for all sizes of their samples' dimensions", () 
 });
 
 Deno.test("kernels for sizes that change compute what those for known sizes do", () => {
-  for (const [name, { program, input, sizes }] of sampleBySeed(Object.entries(CASES), 2, 3)) {
+  for (const [name, { program, input, sizes }] of sampleBySeed(Object.entries(CASES), 1, 3)) {
     const f = compile(withGradient(program));
     for (const n of sizes.slice(0, 3)) {
       const known = compile((x: Tensor) => withGradient(program)(x, n), { dynamic: false });

@@ -738,7 +738,7 @@ Deno.test("the greatest of many sizes names each once, also where sizes repeat",
 });
 
 // Each has a file of C++ compiled, which takes longer than the comparison
-for (const each of sampleBySeed(tests, 4)) Deno.test(each);
+for (const each of sampleBySeed(tests, 3)) Deno.test(each);
 
 Deno.test({
   name: "cpu: results that the caches have lost are written past them, with the same bits",

@@ -19,8 +19,7 @@ import { register, registerUnbroken } from "./support/programs.ts";
 import { randomNumbers, TAKES_ALL, testSeed } from "./support/sampling.ts";
 import "./support/turns/programs.ts";
 
-register(whole, ["eager", "aot_eager", "inductor"], [3, 7, 12, 20]);
-registerUnbroken(whole);
+registerUnbroken(whole, ["eager", "aot_eager", "inductor"], [3, 7, 12, 20]);
 register(apart, ["eager", "aot_eager"]);
 register(changing, ["eager"]);
 

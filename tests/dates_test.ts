@@ -4,6 +4,5 @@ import { register, registerUnbroken } from "./support/programs.ts";
 
 const FORCED = [4, 9, 14, 19, 24, 29];
 
-register(dates, ["eager"], FORCED);
 register(brokenDates, ["eager"], FORCED);
-registerUnbroken(dates);
+registerUnbroken(dates, ["eager"], FORCED);

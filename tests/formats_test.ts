@@ -7,9 +7,8 @@ import { register, registerUnbroken } from "./support/programs.ts";
 
 const FORCED = [3, 9, 16, 24];
 
-register(formats, ["eager"], FORCED);
 register(brokenFormats, ["eager"], FORCED);
-registerUnbroken(formats);
+registerUnbroken(formats, ["eager"], FORCED);
 
 const PROGRAM = `
 import { compile, tensor } from ${JSON.stringify(import.meta.resolve("../mod.ts"))};

@@ -96,7 +96,7 @@ const CASES = Object.values(OPS).flatMap((definition) =>
 
 Deno.test("tangents of each op are the adjoint of its gradients", () => {
   let compared = 0;
-  for (const { definition, sample } of sampleBySeed(CASES, 170)) {
+  for (const { definition, sample } of sampleBySeed(CASES, 110)) {
     const found = bothWays(definition, sample);
     if (found === null) continue;
     const [forward, backward, tolerance] = found, distance = Math.abs(forward - backward);
@@ -104,12 +104,12 @@ Deno.test("tangents of each op are the adjoint of its gradients", () => {
     assert(same, `${definition.name}: ⟨v, J t⟩ is ${forward} but ⟨Jᵀ v, t⟩ ${backward}`);
     compared++;
   }
-  assert(compared > 100, `Expected most calls to be compared but found ${compared}`);
+  assert(compared > 65, `Expected most calls to be compared but found ${compared}`);
 });
 
 Deno.test("second derivatives of each op equal differences of its gradients", () => {
   let compared = 0;
-  for (const { definition, sample } of sampleBySeed(CASES, 120)) {
+  for (const { definition, sample } of sampleBySeed(CASES, 80)) {
     const program = programOf(definition, sample);
     if (program === null || program.own.some(({ dtype }) => dtype !== "float64")) continue;
     const { own, run } = program, ways = own.map((each, k) => irregular(each, k + 20));

@@ -93,12 +93,12 @@ Deno.test("on the device meta every op infers its metadata, except data-dependen
   }
 });
 
-/** Ops that have a gradient, of which a run takes a quarter: differences call each op twice for every element. */
+/** Ops that have a gradient, of which a run takes a sixth: differences call each op twice for every element. */
 const DIFFERENTIABLE = ALL_OPS.filter(({ gradient, implementation }) =>
   gradient.kind !== "none" && implementation.kind !== "random"
 );
 const DIFFERENTIATED: ReadonlySet<OpDefinition> = new Set(
-  sampleBySeed(DIFFERENTIABLE, Math.ceil(DIFFERENTIABLE.length / 4)),
+  sampleBySeed(DIFFERENTIABLE, Math.ceil(DIFFERENTIABLE.length / 6)),
 );
 
 for (const definition of ALL_OPS) {

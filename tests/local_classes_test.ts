@@ -4,6 +4,5 @@ import { register, registerUnbroken } from "./support/programs.ts";
 
 const FORCED = [4, 9, 14, 19, 24, 29, 34];
 
-register(localClasses, ["eager"], FORCED);
 register(brokenClasses, ["eager"], FORCED);
-registerUnbroken(localClasses);
+registerUnbroken(localClasses, ["eager"], FORCED);

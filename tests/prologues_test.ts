@@ -270,7 +270,7 @@ function check(device: string, dtype: DType): void {
       given(c).transpose(-2, -1).matmul(given(d).transpose(-2, -1)).add(1),
       a.matmul(b).relu(),
     ], { fullgraph: true });
-    for (const [m, n, k, ...batch] of device === "webgpu" ? sampleBySeed(SIZES, 2) : SIZES) {
+    for (const [m, n, k, ...batch] of device === "webgpu" ? sampleBySeed(SIZES, 1) : SIZES) {
       const a = randn([...batch, m, k]).to(dtype), b = randn([...batch, k, n]).to(dtype);
       const [c, d] = [a, b].map((x) => x.transpose(-2, -1).contiguous());
       assert(c && d);
@@ -289,7 +289,7 @@ function check(device: string, dtype: DType): void {
 
 const CHECKED = ["bfloat16", "float16", "float32"] as const;
 
-for (const dtype of sampleBySeed(CHECKED, 2)) {
+for (const dtype of sampleBySeed(CHECKED, 1, 1)) {
   Deno.test({
     name: `prologues: products of ${dtype} operands are those of the operands computed first`,
     ignore: SKIP_NATIVE,

@@ -6,9 +6,8 @@ import { register, registerUnbroken } from "./support/programs.ts";
 
 const FORCED = [3, 9, 16, 24];
 
-register(proxies, ["eager"], FORCED);
 register(brokenProxies, ["eager"], FORCED);
-registerUnbroken(proxies);
+registerUnbroken(proxies, ["eager"], FORCED);
 
 /** Uses of an object, of which each runs traps if it is a proxy. */
 const USES: Readonly<Record<string, (object: Record<string, unknown>) => unknown>> = {

@@ -19,11 +19,25 @@ const NOWHERE = -1;
 /** Whether it is broken at every instruction instead, as by the task `test:breaks`. */
 export const BREAKS_EVERYWHERE: boolean = Deno.env.get("DYN_TEST_BREAKS") === "1";
 
-async function agree(
-  program: Program,
-  backends: readonly string[],
-  forced: readonly number[],
-): Promise<void> {
+/** Reasons of calls that must run uncompiled: they throw, or the next one is compiled. */
+const BY_NATURE: readonly string[] = ["GB0029", "GB0032"];
+
+function assertUnbroken(compiled: object): void {
+  const { graphBreaks, uncompiled } = compiler.status(compiled);
+  const reasons = uncompiled.map(({ reason }) => reason).filter(({ id }) => !BY_NATURE.includes(id));
+  assertEquals({ graphBreaks, reasons }, { graphBreaks: 0, reasons: [] });
+}
+
+/** How a program is compiled. */
+interface Ways {
+  readonly backends: readonly string[];
+  /** Offsets at which graphs are broken on request. */
+  readonly forced: readonly number[];
+  /** Whether nothing of the program may break its graph or run uncompiled otherwise. */
+  readonly isUnbroken: boolean;
+}
+
+async function agree(program: Program, { backends, forced, isUnbroken }: Ways): Promise<void> {
   const seeded = async (run: () => ReturnType<typeof observe>) => {
     manualSeed(7);
     return await run();
@@ -44,7 +58,14 @@ async function agree(
     assert(faults() === before, `${label}: something ran uncompiled through a fault of the compiler`);
   };
   for (const backend of sampleBySeed(backends, 2, plain.length)) {
-    await check(backend, () => observe(program, (fn) => compile(fn, { backend })));
+    const made: object[] = [];
+    const compiled = <F extends (...args: never[]) => unknown>(fn: F): F => {
+      const run = compile(fn, { backend });
+      made.push(run);
+      return run;
+    };
+    await check(backend, () => observe(program, compiled));
+    if (isUnbroken) made.forEach(assertUnbroken);
   }
   // A run breaks graphs of half of the programs at least
   const drawn = sampleBySeed([NOWHERE, ...forced], 1, plain.length).filter((offset) => offset !== NOWHERE);
@@ -60,28 +81,24 @@ async function agree(
  */
 export function register(corpus: Corpus, backends: readonly string[], forced: readonly number[] = []): void {
   for (const [name, program] of Object.entries(corpus)) {
-    Deno.test(`compiled as uncompiled: ${name}`, () => agree(program, backends, forced));
+    Deno.test(`compiled as uncompiled: ${name}`, () =>
+      agree(program, { backends, forced, isUnbroken: false }));
   }
 }
 
-/** Reasons of calls that must run uncompiled: they throw, or the next one is compiled. */
-const BY_NATURE: readonly string[] = ["GB0029", "GB0032"];
-
-/** Makes a test of each program: nothing of it that is compiled breaks its graph or runs uncompiled. */
-export function registerUnbroken(corpus: Corpus): void {
+/**
+ * Like `register`, for programs that run in whole graphs: nothing of them that is compiled breaks its graph or runs
+ * uncompiled.
+ */
+export function registerUnbroken(
+  corpus: Corpus,
+  backends: readonly string[],
+  forced: readonly number[] = [],
+): void {
   for (const [name, program] of Object.entries(corpus)) {
-    Deno.test(`no break: ${name}`, async () => {
-      const made: object[] = [];
-      await observe(program, (fn) => {
-        const run = compile(fn, { backend: "eager" });
-        made.push(run);
-        return run;
-      });
-      for (const run of made) {
-        const { graphBreaks, uncompiled } = compiler.status(run);
-        const reasons = uncompiled.map(({ reason }) => reason).filter(({ id }) => !BY_NATURE.includes(id));
-        assertEquals({ graphBreaks, reasons }, { graphBreaks: 0, reasons: [] });
-      }
-    });
+    Deno.test(
+      `compiled as uncompiled, without breaks: ${name}`,
+      () => agree(program, { backends, forced, isUnbroken: true }),
+    );
   }
 }
