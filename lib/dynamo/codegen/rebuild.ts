@@ -12,6 +12,7 @@ import type { HostText, TextPart } from "../variables/constants.ts";
 import { numberText } from "../variables/host_number.ts";
 import {
   type CellValue,
+  type ClosureState,
   type ConstantValue,
   type Element,
   type EnumeratorValue,
@@ -257,23 +258,17 @@ export class Rebuilder {
       return `${this.keys.member(key)}: ${this.value(slot.value)}`;
     });
     const literal = members.length > 0 ? `{ ${members.join(", ")} }` : "{}";
-    return this.#withPrototype(object, literal);
+    return this.#inheriting(literal, object.prototype, Object.prototype);
   }
 
   /** The object with which a function was created as its `prototype`. */
   #ownPrototype(object: ObjectValue, fn: ObjectValue): string {
     const code = fn.exotic.kind === "function" ? fn.exotic.closure?.code : undefined;
-    return this.#collection(
+    return this.#inheriting(
       `${this.#object(fn)}.prototype`,
       object.prototype,
       code?.generator ? generatorMethods(code) : Object.prototype,
     );
-  }
-
-  #withPrototype(object: ObjectValue, expression: string): string {
-    const { prototype } = object;
-    if (prototype?.real === Object.prototype) return expression;
-    return `${this.helper("withPrototype")}(${expression}, ${prototype ? this.#object(prototype) : "null"})`;
   }
 
   #arrayLiteral(elements: readonly Element[]): string {
@@ -290,43 +285,21 @@ export class Rebuilder {
     const { exotic, prototype } = object;
     switch (exotic.kind) {
       case "plain":
-        if (object.tensorProperty) {
-          return `${this.tensor(object.tensorProperty.tensor)}.${object.tensorProperty.name}`;
-        }
-        if (object.prototypeOf) return this.#ownPrototype(object, object.prototypeOf);
-        if (object.privateFields.size > 0) {
-          const { constructor } = this.#instance(object);
-          return this.#collection(
-            `new ${this.constants.name(constructor)}()`,
-            prototype,
-            constructor.prototype,
-          );
-        }
-        if (object.arguments) {
-          const values = argumentSlots(object).map((slot) =>
-            slot.kind === "data" ? this.value(slot.value) : "undefined"
-          );
-          const make = object.arguments === "mapped" ? "makeMappedArguments" : "makeArguments";
-          return `${this.helper(make)}(${values.join(", ")})`;
-        }
-        return this.#withPrototype(object, "{}");
+        return this.#plain(object);
       case "array":
-        if (object.tensorProperty) {
-          return `${this.tensor(object.tensorProperty.tensor)}.${object.tensorProperty.name}`;
-        }
-        return this.#plainArray(prototype)
-          ? "[]"
-          : `${this.helper("withPrototype")}([], ${this.#prototypeText(prototype)})`;
+        return object.tensorProperty
+          ? this.#ofTensor(object.tensorProperty)
+          : this.#inheriting("[]", prototype, Array.prototype);
       case "map":
-        return this.#collection("new Map()", prototype, Map.prototype);
+        return this.#inheriting("new Map()", prototype, Map.prototype);
       case "set":
-        return this.#collection("new Set()", prototype, Set.prototype);
+        return this.#inheriting("new Set()", prototype, Set.prototype);
       case "weak":
         return exotic.isMap
-          ? this.#collection("new WeakMap()", prototype, WeakMap.prototype)
-          : this.#collection("new WeakSet()", prototype, WeakSet.prototype);
+          ? this.#inheriting("new WeakMap()", prototype, WeakMap.prototype)
+          : this.#inheriting("new WeakSet()", prototype, WeakSet.prototype);
       case "weakRef":
-        return this.#collection(`new WeakRef(${this.value(exotic.target)})`, prototype, WeakRef.prototype);
+        return this.#inheriting(`new WeakRef(${this.value(exotic.target)})`, prototype, WeakRef.prototype);
       case "constructed":
       case "native": {
         if (exotic.kind === "native" && exotic.from) {
@@ -337,20 +310,11 @@ export class Rebuilder {
         const text = exotic.kind === "native" ? exotic.text : null;
         const args = text ? JSON.stringify(text()) : exotic.args.map((a) => this.value(a)).join(", ");
         const made = `new ${this.constants.name(constructor)}(${args})`;
-        return this.#collection(made, prototype, Reflect.get(constructor, "prototype"));
+        return this.#inheriting(made, prototype, Reflect.get(constructor, "prototype"));
       }
-      case "function": {
-        const { closure } = exotic;
-        invariant(closure, "Expected a function made in the trace");
-        return this.printer.closure(closure.code, {
-          name: closure.functionName,
-          nameText: typeof closure.functionName === "symbol" ? this.keys.symbol(closure.functionName) : null,
-          namePrefix: closure.namePrefix,
-          home: closure.home ? this.value(closure.home) : null,
-          free: closure.free.map((bound) => this.value(bound)),
-          cells: new Set(closure.free.flatMap((bound, i) => bound.kind === "cell" ? [i] : [])),
-        }, this.constants);
-      }
+      case "function":
+        invariant(exotic.closure, "Expected a function made in the trace");
+        return this.#closure(exotic.closure);
       case "bound":
         return `${this.helper("bindFunction")}(${
           [exotic.target, exotic.self, ...exotic.args].map((v) => this.value(v)).join(", ")
@@ -358,18 +322,18 @@ export class Rebuilder {
       case "called": {
         const { gives, callee, self, args } = exotic, made = this.call(callee, self, args);
         if (gives === "object") return made;
-        return this.#collection(made, prototype, (gives === "promise" ? Promise : Function).prototype);
+        return this.#inheriting(made, prototype, (gives === "promise" ? Promise : Function).prototype);
       }
       case "elements":
         return `${this.tensor(exotic.tensor)}.${exotic.method}()`;
       case "generator":
-        return this.#collection(
+        return this.#inheriting(
           this.printer.generator(object, (v) => this.value(v), this.constants),
           prototype,
           GENERATORS,
         );
       case "date":
-        return this.#collection(
+        return this.#inheriting(
           `new ${this.constants.name(Date)}(${this.value(exotic.time)})`,
           prototype,
           Date.prototype,
@@ -397,23 +361,50 @@ export class Rebuilder {
     }
   }
 
+  /** An object without a state of the engine's own. */
+  #plain(object: ObjectValue): string {
+    const { prototype } = object;
+    if (object.tensorProperty) return this.#ofTensor(object.tensorProperty);
+    if (object.prototypeOf) return this.#ownPrototype(object, object.prototypeOf);
+    if (object.privateFields.size > 0) {
+      const { constructor } = this.#instance(object);
+      return this.#inheriting(`new ${this.constants.name(constructor)}()`, prototype, constructor.prototype);
+    }
+    if (object.arguments) {
+      const values = argumentSlots(object).map((slot) =>
+        slot.kind === "data" ? this.value(slot.value) : "undefined"
+      );
+      const make = object.arguments === "mapped" ? "makeMappedArguments" : "makeArguments";
+      return `${this.helper(make)}(${values.join(", ")})`;
+    }
+    return this.#inheriting("{}", prototype, Object.prototype);
+  }
+
+  #ofTensor({ tensor, name }: NonNullable<ObjectValue["tensorProperty"]>): string {
+    return `${this.tensor(tensor)}.${name}`;
+  }
+
+  #closure({ code, functionName, namePrefix, home, free }: ClosureState): string {
+    return this.printer.closure(code, {
+      name: functionName,
+      nameText: typeof functionName === "symbol" ? this.keys.symbol(functionName) : null,
+      namePrefix,
+      home: home ? this.value(home) : null,
+      free: free.map((bound) => this.value(bound)),
+      cells: new Set(free.flatMap((bound, i) => bound.kind === "cell" ? [i] : [])),
+    }, this.constants);
+  }
+
   #instance(object: ObjectValue): InstanceParts {
     const parts = instanceParts(object);
     invariant(parts, "Expected an instance that can be made");
     return parts;
   }
 
-  #collection(expression: string, prototype: ObjectValue | null, standard: unknown): string {
+  /** An object that inherits from `standard` as it is made, and is given another prototype if it has one. */
+  #inheriting(expression: string, prototype: ObjectValue | null, standard: unknown): string {
     if (prototype?.real === standard) return expression;
-    return `${this.helper("withPrototype")}(${expression}, ${this.#prototypeText(prototype)})`;
-  }
-
-  #prototypeText(prototype: ObjectValue | null): string {
-    return prototype ? this.#object(prototype) : "null";
-  }
-
-  #plainArray(prototype: ObjectValue | null): boolean {
-    return prototype?.real === Array.prototype;
+    return `${this.helper("withPrototype")}(${expression}, ${prototype ? this.#object(prototype) : "null"})`;
   }
 
   /** Statements that fill a new object. */
@@ -429,7 +420,7 @@ export class Rebuilder {
     }
     if (exotic.kind === "array") {
       const elements = exotic.elements;
-      const simple = elements.every((e) => e !== HOLE) && this.#plainArray(object.prototype);
+      const simple = elements.every((e) => e !== HOLE) && object.prototype?.real === Array.prototype;
       if (simple) {
         if (elements.length > 0) this.order.fill(() => this.append(name, elements));
       } else {

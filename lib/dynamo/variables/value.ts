@@ -403,7 +403,7 @@ export interface ClassDefinition {
 }
 
 /** A function created by a `closure` instruction. */
-interface ClosureState {
+export interface ClosureState {
   readonly code: CodeObject;
   readonly free: readonly FreeBinding[];
   readonly home: Value | null;
