@@ -45,7 +45,14 @@ import { findProperty } from "./objects.ts";
 import { newObject } from "./contents.ts";
 import { newError } from "./builtins/errors.ts";
 import { writeAs } from "./proxies.ts";
-import { handlerOf, isResumable, recursionStep } from "./resumable.ts";
+import {
+  handlerOf,
+  isHandled,
+  isResumable,
+  recursionStep,
+  refuseLeavingRegion,
+  refuseUnresumable,
+} from "./resumable.ts";
 import type { OutputGraph } from "./output_graph.ts";
 import { positionsOf, userFrames } from "./positions.ts";
 import { StandIns } from "./stand_ins.ts";
@@ -240,7 +247,7 @@ export class Machine implements Interpreter {
     if (
       signal instanceof ProgramThrow || (signal instanceof BreakSignal && signal.reason.kind === "throws")
     ) {
-      this.#refuseLeavingRegion();
+      refuseLeavingRegion(this.frames, this.regionDepths.at(-1));
     }
     if (signal instanceof ProgramThrow) {
       const stack = userFrames(this.frames);
@@ -256,14 +263,14 @@ export class Machine implements Interpreter {
     }
     if (signal instanceof BranchSignal) {
       this.#refuse({ kind: "genericJump", detail: "" });
-      this.#refuseUnresumable({ kind: "genericJump", detail: "" });
+      refuseUnresumable(this.frames, { kind: "genericJump", detail: "" }, (each) => this.#isResumable(each));
       return { kind: "branch", frames: [...this.frames] };
     }
     if (signal instanceof BreakSignal) {
       const { reason, refused, error } = signal;
       const now = this.steps - 1, top = this.frames.at(-1), began = top ? top.waitingSince : now;
       if (reason.kind === "throws") {
-        if (!this.#isHandled()) {
+        if (!isHandled(this.frames)) {
           return { kind: "escape", because: reason.detail, stack: userFrames(this.frames), thrown: null };
         }
         if (began === now) throw new Restart(now, { kind: "raise", cause: reason, certain: refused, error });
@@ -284,7 +291,7 @@ export class Machine implements Interpreter {
   }
 
   #breakHere(reason: BreakCause): Outcome {
-    this.#refuseUnresumable(reason);
+    refuseUnresumable(this.frames, reason, (each) => this.#isResumable(each));
     return { kind: "break", frames: [...this.frames], cause: reason };
   }
 
@@ -297,32 +304,6 @@ export class Machine implements Interpreter {
     const value = new ObjectValue({ kind: "thrown", step, cause }, null, null, null);
     if (!certain) this.#doubt ??= { value, step, cause };
     return new ProgramThrow(value);
-  }
-
-  /** An exception in a branch or loop body occurs only in calls that reach it. */
-  #refuseLeavingRegion(): void {
-    const depth = this.regionDepths.at(-1), caller = depth === undefined ? null : this.frames[depth - 1];
-    if (!caller || this.frames.slice(depth).some((frame) => handlerOf(frame) !== null)) return;
-    const cause = { kind: "region", detail: "an exception" } as const;
-    throw new Restart(caller.waitingSince ?? 0, { kind: "break", cause });
-  }
-
-  /** Returns whether any frame catches an exception of the current instruction. */
-  #isHandled(): boolean {
-    return this.frames.some((f) => handlerOf(f) !== null || f.completion.kind === "promise");
-  }
-
-  /** Generated code can only continue in frames that wait for a plain result. */
-  #refuseUnresumable(reason: BreakCause): void {
-    const again = { kind: "break", cause: reason } as const;
-    const [outermost] = this.frames;
-    if (outermost && this.frames.length > 1 && this.frames.some(({ rules }) => rules.breaksOutside)) {
-      throw new Restart(outermost.waitingSince ?? 0, again);
-    }
-    for (let i = 1; i < this.frames.length; i++) {
-      const frame = this.frames[i], below = this.frames[i - 1];
-      if (frame && below && !this.#isResumable(frame)) throw new Restart(below.waitingSince ?? 0, again);
-    }
   }
 
   /** Returns whether generated code can resume in a frame; it cannot initialise fields or private members. */

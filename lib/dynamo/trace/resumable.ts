@@ -2,14 +2,48 @@
  * Decides in which frames generated code can resume: all captures must be accessible, and results must be passed on.
  * Invariant: a doubtful frame is not resumable.
  */
+import type { BreakCause } from "../break_reasons.ts";
 import { readsFrame } from "../bytecode/effects.ts";
 import { VariablesPending } from "../functions/functions.ts";
 import type { Frame } from "./interpreter.ts";
+import { Restart } from "./restart.ts";
 import type { StandIns } from "./stand_ins.ts";
 
 /** The handler that covers the current instruction of a frame. */
 export function handlerOf(frame: Frame): { readonly target: number; readonly register: number } | null {
   return frame.code.handlers.find((h) => h.start <= frame.pc && frame.pc < h.end) ?? null;
+}
+
+/** Returns whether any frame catches an exception of the current instruction. */
+export function isHandled(frames: readonly Frame[]): boolean {
+  return frames.some((f) => handlerOf(f) !== null || f.completion.kind === "promise");
+}
+
+/**
+ * Throws Restart for an exception in the branch or loop body whose frames begin at `depth`, if it leaves that: it occurs
+ * only in calls that reach it.
+ */
+export function refuseLeavingRegion(frames: readonly Frame[], depth: number | undefined): void {
+  const caller = depth === undefined ? null : frames[depth - 1];
+  if (!caller || frames.slice(depth).some((frame) => handlerOf(frame) !== null)) return;
+  const cause = { kind: "region", detail: "an exception" } as const;
+  throw new Restart(caller.waitingSince ?? 0, { kind: "break", cause });
+}
+
+/** Throws Restart where generated code cannot resume in a frame: the graph ends before the call that entered it. */
+export function refuseUnresumable(
+  frames: readonly Frame[],
+  cause: BreakCause,
+  isResumable: (frame: Frame) => boolean,
+): void {
+  const again = { kind: "break", cause } as const, [outermost] = frames;
+  if (outermost && frames.length > 1 && frames.some(({ rules }) => rules.breaksOutside)) {
+    throw new Restart(outermost.waitingSince ?? 0, again);
+  }
+  for (let i = 1; i < frames.length; i++) {
+    const frame = frames[i], below = frames[i - 1];
+    if (frame && below && !isResumable(frame)) throw new Restart(below.waitingSince ?? 0, again);
+  }
 }
 
 /**
