@@ -405,3 +405,23 @@ Deno.test("asTensor copies, cuts off histories and begins them as asked, compile
   for (const call of [begun, compile(begun, { backend: "eager" })]) assertEquals(call(tensor([1.5])), true);
   assertThrows(() => dyn.asarray(tensor([1]), { requiresGrad: true }), DynError);
 });
+
+Deno.test("required arguments by name have types, all of them and those after positional ones", () => {
+  const x = dyn.arange({ start: 0, end: 6 }).reshape({ shape: [2, 3] }), index = tensor([[1], [2]]);
+  const pairs: readonly (readonly [Tensor, Tensor])[] = [
+    [dyn.zeros({ size: [2], dtype: "float64" }), dyn.zeros([2], { dtype: "float64" })],
+    [dyn.full({ size: [2], fillValue: 3 }), dyn.full([2], { fillValue: 3 })],
+    [dyn.linspace(0, 1, { steps: 3 }), dyn.linspace({ start: 0, end: 1, steps: 3 })],
+    [dyn.eye({ n: 2 }), dyn.eye(2)],
+    [x.newFull([2], { fillValue: 3 }), x.newFull([2], 3)],
+    [x.view({ size: [6] }), x.view(6)],
+    [x.permute({ dims: [1, 0] }), x.transpose(0, { dim1: 1 })],
+    [x.tile({ dims: [2] }), x.repeat({ repeats: [1, 2] })],
+    [x.narrow(1, { start: 1, length: 2 }), x.narrow(1, 1, 2)],
+    [x.flip({ dims: [0] }), x.flip(0)],
+    [x.clone().scatter_({ dim: 1, index, src: x }), x.clone().scatter_(1, index, x)],
+  ];
+  for (const [a, b] of pairs) assertEquals([a.dtype, a.tolist()], [b.dtype, b.tolist()]);
+  const size = dyn.randint({ low: 0, high: 5, size: [3] }).shape;
+  assertEquals([dyn.randn({ size: [3] }).shape, dyn.normal(0, 1, { size: [3] }).shape], [size, size]);
+});

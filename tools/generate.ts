@@ -235,7 +235,7 @@ export function signatures(definition: OpDefinition, options: SignatureOptions):
   const at = definition.resultsIf;
   if (definition.resultsWith) return flaggedSignatures(definition, entries, options);
   if (at === undefined) {
-    return [...parameterLists(definition, entries, options), ...namedList(definition, entries, options)]
+    return [...parameterLists(definition, entries, options), ...namedLists(definition, entries, options)]
       .map((list) => `(${list}): ${result}`);
   }
   const deciding = definition.params[at];
@@ -282,7 +282,7 @@ export function signatures(definition: OpDefinition, options: SignatureOptions):
     : list(before, { ...options, plain: true }).map((l) =>
       [l, `${at}?: ${without} | ${named}`, ...plainRest].filter((x) => x !== "").join(", ")
     );
-  const byName = namedList(definition, entries, options);
+  const byName = namedLists(definition, entries, options);
   for (const each of [...single, ...byName]) out.push(`(${each}): ${tensor}`);
   return out;
 }
@@ -339,24 +339,26 @@ const isFunction = ({ exposure }: OpDefinition): boolean =>
   exposure?.free !== false || exposure.namespaces !== undefined;
 
 /**
- * The parameter list with all arguments by name from the first required one that is not a tensor: `x.softmax({ dim: 1
- * })`. Internal ops have no such form.
+ * The parameter lists with required arguments by name: all from the first one that is not a tensor, `x.softmax({ dim: 1
+ * })`, and also from each later one, `linspace(0, 1, { steps: 5 })`. Internal ops have no such forms.
  */
-function namedList(
+function namedLists(
   definition: OpDefinition,
   entries: readonly [string, Param][],
   { tensor }: SignatureOptions,
 ): string[] {
   if (!isFunction(definition) && !isMethod(definition)) return [];
-  const from = entries.findIndex(([, p]) => !OPERANDS.has(p.kind));
-  const lead = entries.slice(0, from), named = entries.slice(from).filter(([, p]) => !isOptional(p));
-  const isSpread = entries.some(([, p]) => p.variadic), first = entries[from]?.[1];
-  if (!first || isOptional(first) || isSpread || isCreation(definition)) return [];
-  if (lead.some(([, p]) => isOptional(p))) return [];
-  const fields = named.map(([name, p]) => `readonly ${name}: ${typeOf(p, tensor)}`).join("; ");
+  const first = entries.findIndex(([, p]) => !OPERANDS.has(p.kind));
+  const firm = entries.findIndex(([, p]) => isOptional(p));
+  const end = firm < 0 ? entries.length : firm, starts = first < 0 || first >= end ? [] : [first];
+  for (let at = first + 1; first >= 0 && at < end; at++) starts.push(at);
   const rest = hasOptions(definition) ? ` & ${optionsName(definition, tensor)}` : "";
-  const before = lead.map(([name, p]) => `${name}: ${typeOf(p, tensor)}`);
-  return [[...before, `named: { ${fields} }${rest}`].join(", ")];
+  return starts.map((start) => {
+    const named = entries.slice(start).filter(([, p]) => !isOptional(p));
+    const fields = named.map(([name, p]) => `readonly ${name}: ${typeOf(p, tensor)}`).join("; ");
+    const before = entries.slice(0, start).map(([name, p]) => `${name}: ${typeOf(p, tensor)}`);
+    return [...before, `named: { ${fields} }${rest}`].join(", ");
+  });
 }
 
 /** Parameter lists: one, or two where sizes may be spread. */
@@ -489,9 +491,8 @@ function methodsFile(): string {
       const doc = d.inplace === "layout"
         ? `${name}, whose layout this tensor adopts; returns this tensor.`
         : `${name}, in place; returns this tensor.`;
-      for (
-        const list of parameterLists(d, Object.entries(d.params).slice(1), { tensor: "T", method: true })
-      ) {
+      const entries = Object.entries(d.params).slice(1), options = { tensor: "T", method: true };
+      for (const list of [...parameterLists(d, entries, options), ...namedLists(d, entries, options)]) {
         body.push(comment(doc, "  "), `  ${name}_(${list}): T;`);
       }
     }

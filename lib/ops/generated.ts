@@ -138,6 +138,7 @@ export interface OpApi<T extends TensorLike> {
     ...rest: Rest<named.InplaceOptions, ["inplace"]>
   ): T;
   threshold(self: T, named: { readonly threshold: number; readonly value: number } & named.InplaceOptions): T;
+  threshold(self: T, threshold: number, named: { readonly value: number } & named.InplaceOptions): T;
   prelu(self: T, weight: T): T;
   hardsigmoid(self: T, ...rest: Rest<named.InplaceOptions, ["inplace"]>): T;
   hardswish(self: T, ...rest: Rest<named.InplaceOptions, ["inplace"]>): T;
@@ -166,32 +167,69 @@ export interface OpApi<T extends TensorLike> {
   nanmean(self: T, ...rest: Rest<named.SumOptions, ["dim", "keepdim"]>): T;
   zeros(size: readonly Dim[], options?: named.ZerosOptions): T;
   zeros(...size: (Dim | named.ZerosOptions)[]): T;
-  ones(size: readonly Dim[], options?: named.ZerosOptions): T;
-  ones(...size: (Dim | named.ZerosOptions)[]): T;
-  empty(size: readonly Dim[], options?: named.ZerosOptions): T;
-  empty(...size: (Dim | named.ZerosOptions)[]): T;
+  zeros(named: { readonly size: readonly Dim[] } & named.ZerosOptions): T;
+  ones: OpApi<T>["zeros"];
+  empty: OpApi<T>["zeros"];
   zerosLike(self: T, options?: named.ZerosOptions): T;
   onesLike(self: T, options?: named.ZerosOptions): T;
   emptyLike(self: T, options?: named.ZerosOptions): T;
   newZeros(self: T, size: readonly Dim[], options?: named.ZerosOptions): T;
   newZeros(self: T, ...size: (Dim | named.ZerosOptions)[]): T;
+  newZeros(self: T, named: { readonly size: readonly Dim[] } & named.ZerosOptions): T;
   newOnes: OpApi<T>["newZeros"];
   newEmpty: OpApi<T>["newZeros"];
   full(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: named.ZerosOptions): T;
+  full(
+    named: { readonly size: readonly Dim[]; readonly fillValue: Scalar | Dim | Complex } & named.ZerosOptions,
+  ): T;
+  full(size: readonly Dim[], named: { readonly fillValue: Scalar | Dim | Complex } & named.ZerosOptions): T;
   fullLike(self: T, fillValue: Scalar | Dim | Complex, options?: named.ZerosOptions): T;
+  fullLike(self: T, named: { readonly fillValue: Scalar | Dim | Complex } & named.ZerosOptions): T;
   newFull(self: T, size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: named.ZerosOptions): T;
+  newFull(
+    self: T,
+    named: { readonly size: readonly Dim[]; readonly fillValue: Scalar | Dim | Complex } & named.ZerosOptions,
+  ): T;
+  newFull(
+    self: T,
+    size: readonly Dim[],
+    named: { readonly fillValue: Scalar | Dim | Complex } & named.ZerosOptions,
+  ): T;
   fill(self: T, value: Operand<T>): T;
   zero(self: T): T;
   arange(start: Scalar | Dim, ...rest: Rest<named.ArangeOptions, ["end", "step"]>): T;
+  arange(named: { readonly start: Scalar | Dim } & named.ArangeOptions): T;
   linspace(start: Scalar | Dim | T, end: Scalar | Dim | T, steps: Dim, options?: named.ZerosOptions): T;
+  linspace(
+    named:
+      & { readonly start: Scalar | Dim; readonly end: Scalar | Dim; readonly steps: Dim }
+      & named.ZerosOptions,
+  ): T;
+  linspace(
+    start: Scalar | Dim,
+    named: { readonly end: Scalar | Dim; readonly steps: Dim } & named.ZerosOptions,
+  ): T;
+  linspace(start: Scalar | Dim, end: Scalar | Dim, named: { readonly steps: Dim } & named.ZerosOptions): T;
   logspace(
     start: Scalar | Dim | T,
     end: Scalar | Dim | T,
     steps: Dim,
     ...rest: Rest<named.LogspaceOptions, ["base"]>
   ): T;
+  logspace(
+    named:
+      & { readonly start: Scalar | Dim; readonly end: Scalar | Dim; readonly steps: Dim }
+      & named.LogspaceOptions,
+  ): T;
+  logspace(
+    start: Scalar | Dim,
+    named: { readonly end: Scalar | Dim; readonly steps: Dim } & named.LogspaceOptions,
+  ): T;
+  logspace(start: Scalar | Dim, end: Scalar | Dim, named: { readonly steps: Dim } & named.LogspaceOptions): T;
   eye(n: Dim, ...rest: Rest<named.EyeOptions, ["m"]>): T;
+  eye(named: { readonly n: Dim } & named.EyeOptions): T;
   scalarTensor(s: Scalar | Dim, options?: named.ZerosOptions): T;
+  scalarTensor(named: { readonly s: Scalar | Dim } & named.ZerosOptions): T;
   convert(self: T, dtype: DType): T;
   to(self: T, dtype: DType): T;
   float(self: T): T;
@@ -208,25 +246,32 @@ export interface OpApi<T extends TensorLike> {
   copy(self: T, src: Operand<T>, ...rest: Rest<named.CopyOptions, ["nonBlocking"]>): T;
   view(self: T, size: readonly Dim[]): T;
   view(self: T, ...size: Dim[]): T;
+  view(self: T, named: { readonly size: readonly Dim[] }): T;
   reshape(self: T, shape: readonly Dim[]): T;
   reshape(self: T, ...shape: Dim[]): T;
+  reshape(self: T, named: { readonly shape: readonly Dim[] }): T;
   contiguous(self: T): T;
   permute(self: T, dims: readonly number[]): T;
   permute(self: T, ...dims: number[]): T;
+  permute(self: T, named: { readonly dims: readonly number[] }): T;
   squeeze(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
   squeeze(self: T, ...dim: (number | named.DimOptions)[]): T;
   unsqueeze(self: T, dim: number): T;
   unsqueeze(self: T, named: { readonly dim: number }): T;
   expand(self: T, size: readonly Dim[], options?: named.ImplicitOptions): T;
   expand(self: T, ...size: (Dim | named.ImplicitOptions)[]): T;
+  expand(self: T, named: { readonly size: readonly Dim[] } & named.ImplicitOptions): T;
   select(self: T, dim: number, index: Dim): T;
   select(self: T, named: { readonly dim: number; readonly index: Dim }): T;
+  select(self: T, dim: number, named: { readonly index: Dim }): T;
   slice(self: T, ...rest: Rest<named.SliceOptions, ["dim", "start", "end", "step"]>): T;
   diagonal(self: T, ...rest: Rest<named.DiagonalOptions, ["offset", "dim1", "dim2"]>): T;
   alias(self: T): T;
   detach(self: T): T;
   unfold(self: T, dimension: number, size: Dim, step: Dim): T;
   unfold(self: T, named: { readonly dimension: number; readonly size: Dim; readonly step: Dim }): T;
+  unfold(self: T, dimension: number, named: { readonly size: Dim; readonly step: Dim }): T;
+  unfold(self: T, dimension: number, size: Dim, named: { readonly step: Dim }): T;
   asStrided(
     self: T,
     size: readonly Dim[],
@@ -237,21 +282,26 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & named.StorageOffsetOptions,
   ): T;
+  asStrided(
+    self: T,
+    size: readonly Dim[],
+    named: { readonly stride: readonly Dim[] } & named.StorageOffsetOptions,
+  ): T;
   aliasCopy(self: T): T;
   asStridedCopy: OpApi<T>["asStrided"];
   diagonalCopy(self: T, ...rest: Rest<named.DiagonalOptions, ["offset", "dim1", "dim2"]>): T;
   expandCopy: OpApi<T>["expand"];
-  permuteCopy(self: T, dims: readonly number[]): T;
-  permuteCopy(self: T, ...dims: number[]): T;
+  permuteCopy: OpApi<T>["permute"];
   squeezeCopy(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
   squeezeCopy(self: T, ...dim: (number | named.DimOptions)[]): T;
   unfoldCopy: OpApi<T>["unfold"];
   unsqueezeCopy(self: T, dim: number): T;
   unsqueezeCopy(self: T, named: { readonly dim: number }): T;
-  viewCopy(self: T, size: readonly Dim[]): T;
-  viewCopy(self: T, ...size: Dim[]): T;
+  viewCopy: OpApi<T>["view"];
   narrowCopy(self: T, dim: number, start: Dim, length: Dim): T;
   narrowCopy(self: T, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
+  narrowCopy(self: T, dim: number, named: { readonly start: Dim; readonly length: Dim }): T;
+  narrowCopy(self: T, dim: number, start: Dim, named: { readonly length: Dim }): T;
   splitWithSizesCopy(
     self: T,
     splitSizes: readonly Dim[],
@@ -264,6 +314,7 @@ export interface OpApi<T extends TensorLike> {
   tCopy(self: T): T;
   transposeCopy(self: T, dim0: number, dim1: number): T;
   transposeCopy(self: T, named: { readonly dim0: number; readonly dim1: number }): T;
+  transposeCopy(self: T, dim0: number, named: { readonly dim1: number }): T;
   unbindCopy(self: T, ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>): T[];
   unsafeSplit(
     self: T,
@@ -278,6 +329,7 @@ export interface OpApi<T extends TensorLike> {
   unsafeChunk(self: T, named: { readonly chunks: number } & named.SplitWithSizesCopyOptions): T[];
   selectScatter(self: T, src: T, dim: number, index: Dim): T;
   selectScatter(self: T, src: T, named: { readonly dim: number; readonly index: Dim }): T;
+  selectScatter(self: T, src: T, dim: number, named: { readonly index: Dim }): T;
   sliceScatter(self: T, src: T, ...rest: Rest<named.SliceOptions, ["dim", "start", "end", "step"]>): T;
   diagonalScatter(self: T, src: T, ...rest: Rest<named.DiagonalOptions, ["offset", "dim1", "dim2"]>): T;
   diagEmbed(self: T, ...rest: Rest<named.DiagEmbedOptions, ["offset", "dim1", "dim2"]>): T;
@@ -314,17 +366,26 @@ export interface OpApi<T extends TensorLike> {
     src: T,
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & named.StorageOffsetOptions,
   ): T;
+  asStridedScatter(
+    self: T,
+    src: T,
+    size: readonly Dim[],
+    named: { readonly stride: readonly Dim[] } & named.StorageOffsetOptions,
+  ): T;
   transpose: OpApi<T>["transposeCopy"];
   swapaxes(self: T, axis0: number, axis1: number): T;
   swapaxes(self: T, named: { readonly axis0: number; readonly axis1: number }): T;
+  swapaxes(self: T, axis0: number, named: { readonly axis1: number }): T;
   t(self: T): T;
   T(self: T): T;
   mT(self: T): T;
   movedim(self: T, source: IntOrInts, destination: IntOrInts): T;
   movedim(self: T, named: { readonly source: IntOrInts; readonly destination: IntOrInts }): T;
+  movedim(self: T, source: IntOrInts, named: { readonly destination: IntOrInts }): T;
   flatten(self: T, ...rest: Rest<named.FlattenOptions, ["startDim", "endDim"]>): T;
   unflatten(self: T, dim: number, sizes: readonly Dim[]): T;
   unflatten(self: T, named: { readonly dim: number; readonly sizes: readonly Dim[] }): T;
+  unflatten(self: T, dim: number, named: { readonly sizes: readonly Dim[] }): T;
   viewAs(self: T, other: T): T;
   reshapeAs(self: T, other: T): T;
   expandAs(self: T, other: T): T;
@@ -350,16 +411,21 @@ export interface OpApi<T extends TensorLike> {
   unbind(self: T, ...rest: Rest<named.SplitWithSizesCopyOptions, ["dim"]>): T[];
   gather(self: T, dim: number, index: T, options?: named.GatherOptions): T;
   gather(self: T, named: { readonly dim: number; readonly index: T } & named.GatherOptions): T;
+  gather(self: T, dim: number, named: { readonly index: T } & named.GatherOptions): T;
   scatter(self: T, dim: number, index: T, ...rest: Rest<named.ScatterOptions<T>, ["src", "value"]>): T;
   scatter(self: T, named: { readonly dim: number; readonly index: T } & named.ScatterOptions<T>): T;
+  scatter(self: T, dim: number, named: { readonly index: T } & named.ScatterOptions<T>): T;
   scatterSet(self: T, dim: number, index: T, src: Operand<T>): T;
   scatterAdd(self: T, dim: number, index: T, src: T): T;
   scatterAdd(self: T, named: { readonly dim: number; readonly index: T; readonly src: T }): T;
+  scatterAdd(self: T, dim: number, named: { readonly index: T; readonly src: T }): T;
+  scatterAdd(self: T, dim: number, index: T, named: { readonly src: T }): T;
   take(self: T, index: T): T;
   put(self: T, index: T, source: T, ...rest: Rest<named.AccumulateOptions, ["accumulate"]>): T;
   takeAlongDim(self: T, indices: T, ...rest: Rest<named.TakeAlongDimOptions, ["dim"]>): T;
   indexSelect(self: T, dim: number, index: T): T;
   indexSelect(self: T, named: { readonly dim: number; readonly index: T }): T;
+  indexSelect(self: T, dim: number, named: { readonly index: T }): T;
   indexAdd(
     self: T,
     dim: number,
@@ -371,10 +437,16 @@ export interface OpApi<T extends TensorLike> {
     self: T,
     named: { readonly dim: number; readonly index: T; readonly source: T } & named.AlphaOptions,
   ): T;
+  indexAdd(self: T, dim: number, named: { readonly index: T; readonly source: T } & named.AlphaOptions): T;
+  indexAdd(self: T, dim: number, index: T, named: { readonly source: T } & named.AlphaOptions): T;
   indexCopy(self: T, dim: number, index: T, source: T): T;
   indexCopy(self: T, named: { readonly dim: number; readonly index: T; readonly source: T }): T;
+  indexCopy(self: T, dim: number, named: { readonly index: T; readonly source: T }): T;
+  indexCopy(self: T, dim: number, index: T, named: { readonly source: T }): T;
   indexFill(self: T, dim: number, index: T, value: Operand<T>): T;
   indexFill(self: T, named: { readonly dim: number; readonly index: T; readonly value: Operand<T> }): T;
+  indexFill(self: T, dim: number, named: { readonly index: T; readonly value: Operand<T> }): T;
+  indexFill(self: T, dim: number, index: T, named: { readonly value: Operand<T> }): T;
   index(self: T, indices: readonly (T | null)[]): T;
   gatherIndices(self: T, indices: readonly (T | null)[]): T;
   indexPut(
@@ -388,6 +460,7 @@ export interface OpApi<T extends TensorLike> {
   maskedScatter(self: T, mask: T, source: T): T;
   flip(self: T, dims: IntOrInts): T;
   flip(self: T, ...dims: number[]): T;
+  flip(self: T, named: { readonly dims: IntOrInts }): T;
   fliplr(self: T): T;
   flipud(self: T): T;
   roll(self: T, shifts: Dim | readonly Dim[], ...rest: Rest<named.RollOptions, ["dims"]>): T;
@@ -395,8 +468,10 @@ export interface OpApi<T extends TensorLike> {
   rollDims(self: T, shifts: readonly Dim[], dims: readonly number[]): T;
   repeat(self: T, repeats: readonly Dim[]): T;
   repeat(self: T, ...repeats: Dim[]): T;
+  repeat(self: T, named: { readonly repeats: readonly Dim[] }): T;
   tile(self: T, dims: readonly Dim[]): T;
   tile(self: T, ...dims: Dim[]): T;
+  tile(self: T, named: { readonly dims: readonly Dim[] }): T;
   repeatInterleave(self: T, ...rest: Rest<named.RepeatInterleaveOptions<T>, ["repeats", "dim"]>): T;
   rot90(self: T, ...rest: Rest<named.Rot90Options, ["k", "dims"]>): T;
   tril(self: T, ...rest: Rest<named.TrilOptions, ["diagonal"]>): T;
@@ -575,6 +650,28 @@ export interface OpApi<T extends TensorLike> {
       readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
     } & named.IncludeSelfOptions,
   ): T;
+  scatterReduce(
+    self: T,
+    dim: number,
+    named:
+      & { readonly index: T; readonly src: T; readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin" }
+      & named.IncludeSelfOptions,
+  ): T;
+  scatterReduce(
+    self: T,
+    dim: number,
+    index: T,
+    named:
+      & { readonly src: T; readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin" }
+      & named.IncludeSelfOptions,
+  ): T;
+  scatterReduce(
+    self: T,
+    dim: number,
+    index: T,
+    src: T,
+    named: { readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin" } & named.IncludeSelfOptions,
+  ): T;
   scatterExtreme(
     self: T,
     dim: number,
@@ -599,6 +696,28 @@ export interface OpApi<T extends TensorLike> {
       readonly source: T;
       readonly reduce: "prod" | "mean" | "amax" | "amin";
     } & named.IncludeSelfOptions,
+  ): T;
+  indexReduce(
+    self: T,
+    dim: number,
+    named:
+      & { readonly index: T; readonly source: T; readonly reduce: "prod" | "mean" | "amax" | "amin" }
+      & named.IncludeSelfOptions,
+  ): T;
+  indexReduce(
+    self: T,
+    dim: number,
+    index: T,
+    named:
+      & { readonly source: T; readonly reduce: "prod" | "mean" | "amax" | "amin" }
+      & named.IncludeSelfOptions,
+  ): T;
+  indexReduce(
+    self: T,
+    dim: number,
+    index: T,
+    source: T,
+    named: { readonly reduce: "prod" | "mean" | "amax" | "amin" } & named.IncludeSelfOptions,
   ): T;
   sortLast(self: T, descending: boolean): Results<T, ["values", "indices"]>;
   firstOfSorted(self: T, count: Dim, descending: boolean): Results<T, ["values", "indices"]>;
@@ -664,6 +783,7 @@ export interface OpApi<T extends TensorLike> {
   zeta(self: Operand<T>, other: Operand<T>): T;
   polygamma(n: number, self: T): T;
   polygamma(named: { readonly n: number; readonly self: T }): T;
+  polygamma(n: number, named: { readonly self: T }): T;
   polygammaOf(self: T, n: number): T;
   igamma(self: T, other: T): T;
   igammac(self: T, other: T): T;
@@ -803,6 +923,11 @@ export interface OpApi<T extends TensorLike> {
       & { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] }
       & named.StrideCeilModeOptions,
   ): T;
+  lpPool1d(
+    self: T,
+    normType: number,
+    named: { readonly kernelSize: Dim | readonly Dim[] } & named.StrideCeilModeOptions,
+  ): T;
   lpPool2d: OpApi<T>["lpPool1d"];
   lpPool3d: OpApi<T>["lpPool1d"];
   fractionalMaxPool2d(
@@ -851,13 +976,16 @@ export interface OpApi<T extends TensorLike> {
   fillDiagonal(self: T, fillValue: Scalar | Dim | T, ...rest: Rest<named.FillDiagonalOptions, ["wrap"]>): T;
   rand(size: readonly Dim[], options?: named.RandOptions): T;
   rand(...size: (Dim | named.RandOptions)[]): T;
-  randn(size: readonly Dim[], options?: named.RandOptions): T;
-  randn(...size: (Dim | named.RandOptions)[]): T;
+  rand(named: { readonly size: readonly Dim[] } & named.RandOptions): T;
+  randn: OpApi<T>["rand"];
   randLike(self: T, options?: named.RandOptions): T;
   randnLike(self: T, options?: named.RandOptions): T;
   randint(low: Dim, ...rest: Rest<named.RandintOptions, ["high", "size"]>): T;
+  randint(named: { readonly low: Dim } & named.RandintOptions): T;
   randintLike(self: T, low: Dim, ...rest: Rest<named.RandintLikeOptions, ["high"]>): T;
+  randintLike(self: T, named: { readonly low: Dim } & named.RandintLikeOptions): T;
   randperm(n: Dim, options?: named.RandOptions): T;
+  randperm(named: { readonly n: Dim } & named.RandOptions): T;
   bernoulli(self: T, ...rest: Rest<named.BernoulliOptions<T>, ["p"]>): T;
   uniform(self: T, ...rest: Rest<OperandNumbers<named.UniformOptions, "from" | "to", T>, ["from", "to"]>): T;
   normal(self: T, ...rest: Rest<OperandNumbers<named.NormalOptions, "mean" | "std", T>, ["mean", "std"]>): T;
@@ -928,6 +1056,8 @@ export interface OpApi<T extends TensorLike> {
   dist(self: T, other: T, ...rest: Rest<named.POptions, ["p"]>): T;
   renorm(self: T, p: number, dim: number, maxnorm: number | T): T;
   renorm(self: T, named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): T;
+  renorm(self: T, p: number, named: { readonly dim: number; readonly maxnorm: number }): T;
+  renorm(self: T, p: number, dim: number, named: { readonly maxnorm: number }): T;
   segmentNumbers(bounds: T, size: number, areOffsets: boolean, unsafe: boolean): T;
   segmentReduce(
     data: T,
@@ -986,6 +1116,8 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   einsum(equation: string, operands: readonly T[]): T;
   einsum(equation: string, ...operands: T[]): T;
+  einsum(named: { readonly equation: string; readonly operands: readonly T[] }): T;
+  einsum(equation: string, named: { readonly operands: readonly T[] }): T;
   tensordotDims(self: T, other: T, dimsSelf: readonly number[], dimsOther: readonly number[]): T;
   inner(self: T, other: T): T;
   trace(self: T): T;
@@ -1009,13 +1141,14 @@ export interface OpApi<T extends TensorLike> {
   ravel(self: T): T;
   diagflat(self: T, ...rest: Rest<named.DiagflatOptions, ["offset"]>): T;
   triuIndices(row: number, col: number, ...rest: Rest<named.TriuIndicesOptions, ["offset"]>): T;
-  trilIndices(row: number, col: number, ...rest: Rest<named.TriuIndicesOptions, ["offset"]>): T;
+  triuIndices(named: { readonly row: number; readonly col: number } & named.TriuIndicesOptions): T;
+  triuIndices(row: number, named: { readonly col: number } & named.TriuIndicesOptions): T;
+  trilIndices: OpApi<T>["triuIndices"];
   tensordot(self: T, other: T, ...rest: Rest<named.TensordotOptions, ["dims"]>): T;
   diff(self: T, ...rest: Rest<named.DiffOptions<T>, ["n", "dim", "prepend", "append"]>): T;
   trapezoid(y: T, ...rest: Rest<named.TrapezoidOptions<T>, ["x"]>): T;
   cumulativeTrapezoid(y: T, ...rest: Rest<named.TrapezoidOptions<T>, ["x"]>): T;
-  sumToSize(self: T, size: readonly Dim[]): T;
-  sumToSize(self: T, ...size: Dim[]): T;
+  sumToSize: OpApi<T>["view"];
   interpolate(
     self: T,
     ...rest: Rest<
@@ -1058,6 +1191,11 @@ export interface OpApi<T extends TensorLike> {
       & { readonly outputSize: Dim | readonly Dim[]; readonly kernelSize: Dim | readonly Dim[] }
       & named.Im2colOptions,
   ): T;
+  col2im(
+    self: T,
+    outputSize: Dim | readonly Dim[],
+    named: { readonly kernelSize: Dim | readonly Dim[] } & named.Im2colOptions,
+  ): T;
   gridSample(
     input: T,
     grid: T,
@@ -1072,6 +1210,19 @@ export interface OpApi<T extends TensorLike> {
       readonly paddingMode: number;
       readonly alignCorners: boolean;
     },
+  ): T;
+  gridSampler(
+    input: T,
+    grid: T,
+    interpolationMode: number,
+    named: { readonly paddingMode: number; readonly alignCorners: boolean },
+  ): T;
+  gridSampler(
+    input: T,
+    grid: T,
+    interpolationMode: number,
+    paddingMode: number,
+    named: { readonly alignCorners: boolean },
   ): T;
   gridSampler2d: OpApi<T>["gridSampler"];
   gridSampler3d: OpApi<T>["gridSampler"];
@@ -1604,7 +1755,8 @@ export interface OpApi<T extends TensorLike> {
   fftHfftn(self: T, ...rest: Rest<named.FftFftnOptions, ["s", "dim", "norm"]>): T;
   fftIhfftn(self: T, ...rest: Rest<named.FftFftnOptions, ["s", "dim", "norm"]>): T;
   fftFftfreq(n: Dim, ...rest: Rest<named.FftFftfreqOptions, ["d"]>): T;
-  fftRfftfreq(n: Dim, ...rest: Rest<named.FftFftfreqOptions, ["d"]>): T;
+  fftFftfreq(named: { readonly n: Dim } & named.FftFftfreqOptions): T;
+  fftRfftfreq: OpApi<T>["fftFftfreq"];
   fftFftshift(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
   fftIfftshift(self: T, ...rest: Rest<named.DimOptions, ["dim"]>): T;
   stft(
@@ -1626,11 +1778,14 @@ export interface OpApi<T extends TensorLike> {
   ): T;
   istft(self: T, named: { readonly nFft: Dim } & named.IstftOptions<T>): T;
   hannWindow(windowLength: Dim, ...rest: Rest<named.HannWindowOptions, ["periodic"]>): T;
+  hannWindow(named: { readonly windowLength: Dim } & named.HannWindowOptions): T;
   hammingWindow(
     windowLength: Dim,
     ...rest: Rest<named.HammingWindowOptions, ["periodic", "alpha", "beta"]>
   ): T;
-  blackmanWindow(windowLength: Dim, ...rest: Rest<named.HannWindowOptions, ["periodic"]>): T;
-  bartlettWindow(windowLength: Dim, ...rest: Rest<named.HannWindowOptions, ["periodic"]>): T;
+  hammingWindow(named: { readonly windowLength: Dim } & named.HammingWindowOptions): T;
+  blackmanWindow: OpApi<T>["hannWindow"];
+  bartlettWindow: OpApi<T>["hannWindow"];
   kaiserWindow(windowLength: Dim, ...rest: Rest<named.KaiserWindowOptions, ["periodic", "beta"]>): T;
+  kaiserWindow(named: { readonly windowLength: Dim } & named.KaiserWindowOptions): T;
 }

@@ -366,6 +366,7 @@ export const threshold: {
     options?: InplaceOptions,
   ): Tensor;
   (self: Tensor, named: { readonly threshold: number; readonly value: number } & InplaceOptions): Tensor;
+  (self: Tensor, threshold: number, named: { readonly value: number } & InplaceOptions): Tensor;
 } = ops.threshold;
 /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
 export const prelu: (self: Tensor, weight: Tensor) => Tensor = ops.prelu;
@@ -495,16 +496,19 @@ export const nanmean: (
 export const zeros: {
   (size: readonly Dim[], options?: ZerosOptions): Tensor;
   (...size: (Dim | ZerosOptions)[]): Tensor;
+  (named: { readonly size: readonly Dim[] } & ZerosOptions): Tensor;
 } = ops.zeros;
 /** A tensor of ones, as `torch.ones`. */
 export const ones: {
   (size: readonly Dim[], options?: ZerosOptions): Tensor;
   (...size: (Dim | ZerosOptions)[]): Tensor;
+  (named: { readonly size: readonly Dim[] } & ZerosOptions): Tensor;
 } = ops.ones;
 /** An uninitialised tensor, as `torch.empty`. */
 export const empty: {
   (size: readonly Dim[], options?: ZerosOptions): Tensor;
   (...size: (Dim | ZerosOptions)[]): Tensor;
+  (named: { readonly size: readonly Dim[] } & ZerosOptions): Tensor;
 } = ops.empty;
 /** As zeros, of the shape, type and device of `self`. */
 export const zerosLike: (self: Tensor, options?: ZerosOptions) => Tensor = ops.zerosLike;
@@ -513,53 +517,79 @@ export const onesLike: (self: Tensor, options?: ZerosOptions) => Tensor = ops.on
 /** As empty, of the shape, type and device of `self`. */
 export const emptyLike: (self: Tensor, options?: ZerosOptions) => Tensor = ops.emptyLike;
 /** A tensor of one value, by default of the number's type. As `torch.full`. */
-export const full: (
-  size: readonly Dim[],
-  fillValue: Scalar | Dim | Complex,
-  options?: ZerosOptions,
-) => Tensor = ops.full;
+export const full: {
+  (size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: ZerosOptions): Tensor;
+  (
+    named: { readonly size: readonly Dim[]; readonly fillValue: Scalar | Dim | Complex } & ZerosOptions,
+  ): Tensor;
+  (size: readonly Dim[], named: { readonly fillValue: Scalar | Dim | Complex } & ZerosOptions): Tensor;
+} = ops.full;
 /** As full, of the shape, type and device of `self`. */
-export const fullLike: (self: Tensor, fillValue: Scalar | Dim | Complex, options?: ZerosOptions) => Tensor =
-  ops.fullLike;
+export const fullLike: {
+  (self: Tensor, fillValue: Scalar | Dim | Complex, options?: ZerosOptions): Tensor;
+  (self: Tensor, named: { readonly fillValue: Scalar | Dim | Complex } & ZerosOptions): Tensor;
+} = ops.fullLike;
 /** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
 export const fill: (self: Tensor, value: Operand<Tensor>) => Tensor = ops.fill;
 /** arange(end), arange(start, end, step): start, start + step, … before end, as `torch.arange`. */
-export const arange: (
-  start: Scalar | Dim,
-  end?: Scalar | Dim | null | ArangeOptions,
-  step?: Scalar | Dim | ArangeOptions,
-  options?: ArangeOptions,
-) => Tensor = ops.arange;
+export const arange: {
+  (
+    start: Scalar | Dim,
+    end?: Scalar | Dim | null | ArangeOptions,
+    step?: Scalar | Dim | ArangeOptions,
+    options?: ArangeOptions,
+  ): Tensor;
+  (named: { readonly start: Scalar | Dim } & ArangeOptions): Tensor;
+} = ops.arange;
 /** `steps` numbers from start to end, both included, evenly spaced, as `torch.linspace`. */
-export const linspace: (
-  start: Scalar | Dim,
-  end: Scalar | Dim,
-  steps: Dim,
-  options?: ZerosOptions,
-) => Tensor = ops.linspace;
+export const linspace: {
+  (start: Scalar | Dim, end: Scalar | Dim, steps: Dim, options?: ZerosOptions): Tensor;
+  (
+    named: { readonly start: Scalar | Dim; readonly end: Scalar | Dim; readonly steps: Dim } & ZerosOptions,
+  ): Tensor;
+  (start: Scalar | Dim, named: { readonly end: Scalar | Dim; readonly steps: Dim } & ZerosOptions): Tensor;
+  (start: Scalar | Dim, end: Scalar | Dim, named: { readonly steps: Dim } & ZerosOptions): Tensor;
+} = ops.linspace;
 /** base to the powers of linspace(start, end, steps), as `torch.logspace`. */
-export const logspace: (
-  start: Scalar | Dim,
-  end: Scalar | Dim,
-  steps: Dim,
-  base?: number | LogspaceOptions,
-  options?: LogspaceOptions,
-) => Tensor = ops.logspace;
+export const logspace: {
+  (
+    start: Scalar | Dim,
+    end: Scalar | Dim,
+    steps: Dim,
+    base?: number | LogspaceOptions,
+    options?: LogspaceOptions,
+  ): Tensor;
+  (
+    named:
+      & { readonly start: Scalar | Dim; readonly end: Scalar | Dim; readonly steps: Dim }
+      & LogspaceOptions,
+  ): Tensor;
+  (start: Scalar | Dim, named: { readonly end: Scalar | Dim; readonly steps: Dim } & LogspaceOptions): Tensor;
+  (start: Scalar | Dim, end: Scalar | Dim, named: { readonly steps: Dim } & LogspaceOptions): Tensor;
+} = ops.logspace;
 /** Ones on the diagonal of an n × m matrix of zeros, as `torch.eye`. */
-export const eye: (n: Dim, m?: Dim | null | EyeOptions, options?: EyeOptions) => Tensor = ops.eye;
+export const eye: {
+  (n: Dim, m?: Dim | null | EyeOptions, options?: EyeOptions): Tensor;
+  (named: { readonly n: Dim } & EyeOptions): Tensor;
+} = ops.eye;
 /** A 0-d tensor of a number, as `torch.scalar_tensor`. */
-export const scalarTensor: (s: Scalar | Dim, options?: ZerosOptions) => Tensor = ops.scalarTensor;
+export const scalarTensor: {
+  (s: Scalar | Dim, options?: ZerosOptions): Tensor;
+  (named: { readonly s: Scalar | Dim } & ZerosOptions): Tensor;
+} = ops.scalarTensor;
 /** A copy of the elements, as `torch.clone`. */
 export const clone: (self: Tensor) => Tensor = ops.clone;
 /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
 export const reshape: {
   (self: Tensor, shape: readonly Dim[]): Tensor;
   (self: Tensor, ...shape: Dim[]): Tensor;
+  (self: Tensor, named: { readonly shape: readonly Dim[] }): Tensor;
 } = ops.reshape;
 /** The dimensions in another order, as `torch.permute`. */
 export const permute: {
   (self: Tensor, dims: readonly number[]): Tensor;
   (self: Tensor, ...dims: number[]): Tensor;
+  (self: Tensor, named: { readonly dims: readonly number[] }): Tensor;
 } = ops.permute;
 /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
 export const squeeze: {
@@ -575,6 +605,7 @@ export const unsqueeze: {
 export const select: {
   (self: Tensor, dim: number, index: Dim): Tensor;
   (self: Tensor, named: { readonly dim: number; readonly index: Dim }): Tensor;
+  (self: Tensor, dim: number, named: { readonly index: Dim }): Tensor;
 } = ops.select;
 /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
 export const slice: (
@@ -608,6 +639,11 @@ export const asStrided: {
     self: Tensor,
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & StorageOffsetOptions,
   ): Tensor;
+  (
+    self: Tensor,
+    size: readonly Dim[],
+    named: { readonly stride: readonly Dim[] } & StorageOffsetOptions,
+  ): Tensor;
 } = ops.asStrided;
 /** As alias, copied. */
 export const aliasCopy: (self: Tensor) => Tensor = ops.aliasCopy;
@@ -624,6 +660,11 @@ export const asStridedCopy: {
     self: Tensor,
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & StorageOffsetOptions,
   ): Tensor;
+  (
+    self: Tensor,
+    size: readonly Dim[],
+    named: { readonly stride: readonly Dim[] } & StorageOffsetOptions,
+  ): Tensor;
 } = ops.asStridedCopy;
 /** As diagonal, copied. */
 export const diagonalCopy: (
@@ -637,11 +678,13 @@ export const diagonalCopy: (
 export const expandCopy: {
   (self: Tensor, size: readonly Dim[], options?: ImplicitOptions): Tensor;
   (self: Tensor, ...size: (Dim | ImplicitOptions)[]): Tensor;
+  (self: Tensor, named: { readonly size: readonly Dim[] } & ImplicitOptions): Tensor;
 } = ops.expandCopy;
 /** As permute, copied. */
 export const permuteCopy: {
   (self: Tensor, dims: readonly number[]): Tensor;
   (self: Tensor, ...dims: number[]): Tensor;
+  (self: Tensor, named: { readonly dims: readonly number[] }): Tensor;
 } = ops.permuteCopy;
 /** As squeeze, copied. */
 export const squeezeCopy: {
@@ -652,6 +695,8 @@ export const squeezeCopy: {
 export const unfoldCopy: {
   (self: Tensor, dimension: number, size: Dim, step: Dim): Tensor;
   (self: Tensor, named: { readonly dimension: number; readonly size: Dim; readonly step: Dim }): Tensor;
+  (self: Tensor, dimension: number, named: { readonly size: Dim; readonly step: Dim }): Tensor;
+  (self: Tensor, dimension: number, size: Dim, named: { readonly step: Dim }): Tensor;
 } = ops.unfoldCopy;
 /** As unsqueeze, copied. */
 export const unsqueezeCopy: {
@@ -662,11 +707,14 @@ export const unsqueezeCopy: {
 export const viewCopy: {
   (self: Tensor, size: readonly Dim[]): Tensor;
   (self: Tensor, ...size: Dim[]): Tensor;
+  (self: Tensor, named: { readonly size: readonly Dim[] }): Tensor;
 } = ops.viewCopy;
 /** As narrow, copied. */
 export const narrowCopy: {
   (self: Tensor, dim: number, start: Dim, length: Dim): Tensor;
   (self: Tensor, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): Tensor;
+  (self: Tensor, dim: number, named: { readonly start: Dim; readonly length: Dim }): Tensor;
+  (self: Tensor, dim: number, start: Dim, named: { readonly length: Dim }): Tensor;
 } = ops.narrowCopy;
 /** As splitWithSizes, copied. */
 export const splitWithSizesCopy: {
@@ -684,6 +732,7 @@ export const tCopy: (self: Tensor) => Tensor = ops.tCopy;
 export const transposeCopy: {
   (self: Tensor, dim0: number, dim1: number): Tensor;
   (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
+  (self: Tensor, dim0: number, named: { readonly dim1: number }): Tensor;
 } = ops.transposeCopy;
 /** As unbind, copied. */
 export const unbindCopy: (
@@ -715,6 +764,7 @@ export const unsafeChunk: {
 export const selectScatter: {
   (self: Tensor, src: Tensor, dim: number, index: Dim): Tensor;
   (self: Tensor, src: Tensor, named: { readonly dim: number; readonly index: Dim }): Tensor;
+  (self: Tensor, src: Tensor, dim: number, named: { readonly index: Dim }): Tensor;
 } = ops.selectScatter;
 /** self with the elements of slice(dim, start, end, step) replaced by `src`, as `torch.slice_scatter`. */
 export const sliceScatter: (
@@ -762,11 +812,18 @@ export const asStridedScatter: {
     src: Tensor,
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & StorageOffsetOptions,
   ): Tensor;
+  (
+    self: Tensor,
+    src: Tensor,
+    size: readonly Dim[],
+    named: { readonly stride: readonly Dim[] } & StorageOffsetOptions,
+  ): Tensor;
 } = ops.asStridedScatter;
 /** Two dimensions exchanged, as `torch.transpose`. */
 export const transpose: {
   (self: Tensor, dim0: number, dim1: number): Tensor;
   (self: Tensor, named: { readonly dim0: number; readonly dim1: number }): Tensor;
+  (self: Tensor, dim0: number, named: { readonly dim1: number }): Tensor;
 } = ops.transpose;
 /** Two dimensions exchanged, as `torch.transpose`. */
 export const swapdims: typeof transpose = transpose;
@@ -774,6 +831,7 @@ export const swapdims: typeof transpose = transpose;
 export const swapaxes: {
   (self: Tensor, axis0: number, axis1: number): Tensor;
   (self: Tensor, named: { readonly axis0: number; readonly axis1: number }): Tensor;
+  (self: Tensor, axis0: number, named: { readonly axis1: number }): Tensor;
 } = ops.swapaxes;
 /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
 export const t: (self: Tensor) => Tensor = ops.t;
@@ -785,6 +843,7 @@ export const mT: (self: Tensor) => Tensor = ops.mT;
 export const movedim: {
   (self: Tensor, source: IntOrInts, destination: IntOrInts): Tensor;
   (self: Tensor, named: { readonly source: IntOrInts; readonly destination: IntOrInts }): Tensor;
+  (self: Tensor, source: IntOrInts, named: { readonly destination: IntOrInts }): Tensor;
 } = ops.movedim;
 /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
 export const moveaxis: typeof movedim = movedim;
@@ -799,6 +858,7 @@ export const flatten: (
 export const unflatten: {
   (self: Tensor, dim: number, sizes: readonly Dim[]): Tensor;
   (self: Tensor, named: { readonly dim: number; readonly sizes: readonly Dim[] }): Tensor;
+  (self: Tensor, dim: number, named: { readonly sizes: readonly Dim[] }): Tensor;
 } = ops.unflatten;
 /** As expand, as `torch.broadcast_to`. */
 export const broadcastTo: {
@@ -809,6 +869,8 @@ export const broadcastTo: {
 export const narrow: {
   (self: Tensor, dim: number, start: Dim, length: Dim): Tensor;
   (self: Tensor, named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): Tensor;
+  (self: Tensor, dim: number, named: { readonly start: Dim; readonly length: Dim }): Tensor;
+  (self: Tensor, dim: number, start: Dim, named: { readonly length: Dim }): Tensor;
 } = ops.narrow;
 /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
 export const split: {
@@ -881,6 +943,7 @@ export const unbind: (
 export const gather: {
   (self: Tensor, dim: number, index: Tensor, options?: GatherOptions): Tensor;
   (self: Tensor, named: { readonly dim: number; readonly index: Tensor } & GatherOptions): Tensor;
+  (self: Tensor, dim: number, named: { readonly index: Tensor } & GatherOptions): Tensor;
 } = ops.gather;
 /**
  * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
@@ -896,11 +959,14 @@ export const scatter: {
     options?: ScatterOptions<Tensor>,
   ): Tensor;
   (self: Tensor, named: { readonly dim: number; readonly index: Tensor } & ScatterOptions<Tensor>): Tensor;
+  (self: Tensor, dim: number, named: { readonly index: Tensor } & ScatterOptions<Tensor>): Tensor;
 } = ops.scatter;
 /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
 export const scatterAdd: {
   (self: Tensor, dim: number, index: Tensor, src: Tensor): Tensor;
   (self: Tensor, named: { readonly dim: number; readonly index: Tensor; readonly src: Tensor }): Tensor;
+  (self: Tensor, dim: number, named: { readonly index: Tensor; readonly src: Tensor }): Tensor;
+  (self: Tensor, dim: number, index: Tensor, named: { readonly src: Tensor }): Tensor;
 } = ops.scatterAdd;
 /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
 export const take: (self: Tensor, index: Tensor) => Tensor = ops.take;
@@ -923,6 +989,7 @@ export const takeAlongDim: (
 export const indexSelect: {
   (self: Tensor, dim: number, index: Tensor): Tensor;
   (self: Tensor, named: { readonly dim: number; readonly index: Tensor }): Tensor;
+  (self: Tensor, dim: number, named: { readonly index: Tensor }): Tensor;
 } = ops.indexSelect;
 /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
 export const indexAdd: {
@@ -931,11 +998,19 @@ export const indexAdd: {
     self: Tensor,
     named: { readonly dim: number; readonly index: Tensor; readonly source: Tensor } & AlphaOptions,
   ): Tensor;
+  (
+    self: Tensor,
+    dim: number,
+    named: { readonly index: Tensor; readonly source: Tensor } & AlphaOptions,
+  ): Tensor;
+  (self: Tensor, dim: number, index: Tensor, named: { readonly source: Tensor } & AlphaOptions): Tensor;
 } = ops.indexAdd;
 /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
 export const indexCopy: {
   (self: Tensor, dim: number, index: Tensor, source: Tensor): Tensor;
   (self: Tensor, named: { readonly dim: number; readonly index: Tensor; readonly source: Tensor }): Tensor;
+  (self: Tensor, dim: number, named: { readonly index: Tensor; readonly source: Tensor }): Tensor;
+  (self: Tensor, dim: number, index: Tensor, named: { readonly source: Tensor }): Tensor;
 } = ops.indexCopy;
 /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
 export const indexFill: {
@@ -944,6 +1019,8 @@ export const indexFill: {
     self: Tensor,
     named: { readonly dim: number; readonly index: Tensor; readonly value: Operand<Tensor> },
   ): Tensor;
+  (self: Tensor, dim: number, named: { readonly index: Tensor; readonly value: Operand<Tensor> }): Tensor;
+  (self: Tensor, dim: number, index: Tensor, named: { readonly value: Operand<Tensor> }): Tensor;
 } = ops.indexFill;
 /** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
 export const indexPut: (
@@ -961,6 +1038,7 @@ export const maskedScatter: (self: Tensor, mask: Tensor, source: Tensor) => Tens
 export const flip: {
   (self: Tensor, dims: IntOrInts): Tensor;
   (self: Tensor, ...dims: number[]): Tensor;
+  (self: Tensor, named: { readonly dims: IntOrInts }): Tensor;
 } = ops.flip;
 /** Reversed along dimension 1, as `torch.fliplr`. */
 export const fliplr: (self: Tensor) => Tensor = ops.fliplr;
@@ -980,6 +1058,7 @@ export const roll: {
 export const tile: {
   (self: Tensor, dims: readonly Dim[]): Tensor;
   (self: Tensor, ...dims: Dim[]): Tensor;
+  (self: Tensor, named: { readonly dims: readonly Dim[] }): Tensor;
 } = ops.tile;
 /**
  * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (the size of the
@@ -1235,6 +1314,30 @@ export const scatterReduce: {
       readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
     } & IncludeSelfOptions,
   ): Tensor;
+  (
+    self: Tensor,
+    dim: number,
+    named: {
+      readonly index: Tensor;
+      readonly src: Tensor;
+      readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
+    } & IncludeSelfOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    dim: number,
+    index: Tensor,
+    named:
+      & { readonly src: Tensor; readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin" }
+      & IncludeSelfOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    dim: number,
+    index: Tensor,
+    src: Tensor,
+    named: { readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin" } & IncludeSelfOptions,
+  ): Tensor;
 } = ops.scatterReduce;
 /**
  * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
@@ -1257,6 +1360,30 @@ export const indexReduce: {
       readonly source: Tensor;
       readonly reduce: "prod" | "mean" | "amax" | "amin";
     } & IncludeSelfOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    dim: number,
+    named: {
+      readonly index: Tensor;
+      readonly source: Tensor;
+      readonly reduce: "prod" | "mean" | "amax" | "amin";
+    } & IncludeSelfOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    dim: number,
+    index: Tensor,
+    named:
+      & { readonly source: Tensor; readonly reduce: "prod" | "mean" | "amax" | "amin" }
+      & IncludeSelfOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    dim: number,
+    index: Tensor,
+    source: Tensor,
+    named: { readonly reduce: "prod" | "mean" | "amax" | "amin" } & IncludeSelfOptions,
   ): Tensor;
 } = ops.indexReduce;
 /** Sorted along a dimension, with the original indices; always stable. As `torch.sort`. */
@@ -1375,6 +1502,7 @@ export const i0: (self: Tensor) => Tensor = ops.i0;
 export const polygamma: {
   (n: number, self: Tensor): Tensor;
   (named: { readonly n: number; readonly self: Tensor }): Tensor;
+  (n: number, named: { readonly self: Tensor }): Tensor;
 } = ops.polygamma;
 /**
  * The regularized lower incomplete gamma function of a = self and x = other, as `torch.igamma`. Computed on
@@ -1565,32 +1693,38 @@ export const avgPool1d: {
 export const rand: {
   (size: readonly Dim[], options?: RandOptions): Tensor;
   (...size: (Dim | RandOptions)[]): Tensor;
+  (named: { readonly size: readonly Dim[] } & RandOptions): Tensor;
 } = ops.rand;
 /** Numbers of the standard normal distribution, as `torch.randn`. */
 export const randn: {
   (size: readonly Dim[], options?: RandOptions): Tensor;
   (...size: (Dim | RandOptions)[]): Tensor;
+  (named: { readonly size: readonly Dim[] } & RandOptions): Tensor;
 } = ops.randn;
 /** As rand, of the shape, type and device of `self`. */
 export const randLike: (self: Tensor, options?: RandOptions) => Tensor = ops.randLike;
 /** As randn, of the shape, type and device of `self`. */
 export const randnLike: (self: Tensor, options?: RandOptions) => Tensor = ops.randnLike;
 /** randint(high, size), randint(low, high, size): integers of [low, high), as `torch.randint`. */
-export const randint: (
-  low: Dim,
-  high?: Dim | readonly Dim[] | null | RandintOptions,
-  size?: readonly Dim[] | null | RandintOptions,
-  options?: RandintOptions,
-) => Tensor = ops.randint;
+export const randint: {
+  (
+    low: Dim,
+    high?: Dim | readonly Dim[] | null | RandintOptions,
+    size?: readonly Dim[] | null | RandintOptions,
+    options?: RandintOptions,
+  ): Tensor;
+  (named: { readonly low: Dim } & RandintOptions): Tensor;
+} = ops.randint;
 /** randintLike(x, high), randintLike(x, low, high): integers of [low, high) in the shape of a tensor. */
-export const randintLike: (
-  self: Tensor,
-  low: Dim,
-  high?: Dim | null | RandintLikeOptions,
-  options?: RandintLikeOptions,
-) => Tensor = ops.randintLike;
+export const randintLike: {
+  (self: Tensor, low: Dim, high?: Dim | null | RandintLikeOptions, options?: RandintLikeOptions): Tensor;
+  (self: Tensor, named: { readonly low: Dim } & RandintLikeOptions): Tensor;
+} = ops.randintLike;
 /** The integers below n in random order, as `torch.randperm`. */
-export const randperm: (n: Dim, options?: RandOptions) => Tensor = ops.randperm;
+export const randperm: {
+  (n: Dim, options?: RandOptions): Tensor;
+  (named: { readonly n: Dim } & RandOptions): Tensor;
+} = ops.randperm;
 /**
  * 1 with the probability in `self` (or p), else 0, as `torch.bernoulli`; `bernoulli_` has p = 0.5 unless it
  * is given. Elements outside of [0, 1] are refused on the CPU.
@@ -1734,6 +1868,8 @@ export const dist: (self: Tensor, other: Tensor, p?: number | POptions, options?
 export const renorm: {
   (self: Tensor, p: number, dim: number, maxnorm: number): Tensor;
   (self: Tensor, named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): Tensor;
+  (self: Tensor, p: number, named: { readonly dim: number; readonly maxnorm: number }): Tensor;
+  (self: Tensor, p: number, dim: number, named: { readonly maxnorm: number }): Tensor;
 } = ops.renorm;
 /**
  * Sums, means, maxima, minima or products ("sum", "mean", "max", "min", "prod") of the segments of a
@@ -1758,6 +1894,8 @@ export const segmentReduce: {
 export const einsum: {
   (equation: string, operands: readonly Tensor[]): Tensor;
   (equation: string, ...operands: Tensor[]): Tensor;
+  (named: { readonly equation: string; readonly operands: readonly Tensor[] }): Tensor;
+  (equation: string, named: { readonly operands: readonly Tensor[] }): Tensor;
 } = ops.einsum;
 /** Sums of products over the last dimensions, as `torch.inner`. */
 export const inner: (self: Tensor, other: Tensor) => Tensor = ops.inner;
@@ -1810,19 +1948,17 @@ export const ravel: (self: Tensor) => Tensor = ops.ravel;
 export const diagflat: (self: Tensor, offset?: Dim | DiagflatOptions, options?: DiagflatOptions) => Tensor =
   ops.diagflat;
 /** Rows and columns of the upper triangle of a matrix. */
-export const triuIndices: (
-  row: number,
-  col: number,
-  offset?: number | TriuIndicesOptions,
-  options?: TriuIndicesOptions,
-) => Tensor = ops.triuIndices;
+export const triuIndices: {
+  (row: number, col: number, offset?: number | TriuIndicesOptions, options?: TriuIndicesOptions): Tensor;
+  (named: { readonly row: number; readonly col: number } & TriuIndicesOptions): Tensor;
+  (row: number, named: { readonly col: number } & TriuIndicesOptions): Tensor;
+} = ops.triuIndices;
 /** Rows and columns of the lower triangle of a matrix. */
-export const trilIndices: (
-  row: number,
-  col: number,
-  offset?: number | TriuIndicesOptions,
-  options?: TriuIndicesOptions,
-) => Tensor = ops.trilIndices;
+export const trilIndices: {
+  (row: number, col: number, offset?: number | TriuIndicesOptions, options?: TriuIndicesOptions): Tensor;
+  (named: { readonly row: number; readonly col: number } & TriuIndicesOptions): Tensor;
+  (row: number, named: { readonly col: number } & TriuIndicesOptions): Tensor;
+} = ops.trilIndices;
 /**
  * Sums of products over dimensions of two tensors: so many of the last and first, or given as two lists. As
  * `torch.tensordot`.
@@ -1901,6 +2037,19 @@ export const gridSampler: {
       readonly alignCorners: boolean;
     },
   ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    named: { readonly paddingMode: number; readonly alignCorners: boolean },
+  ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    paddingMode: number,
+    named: { readonly alignCorners: boolean },
+  ): Tensor;
 } = ops.gridSampler;
 /** As nn.functional.gridSample, with modes given by number, as `torch.grid_sampler_2d`. */
 export const gridSampler2d: {
@@ -1920,6 +2069,19 @@ export const gridSampler2d: {
       readonly alignCorners: boolean;
     },
   ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    named: { readonly paddingMode: number; readonly alignCorners: boolean },
+  ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    paddingMode: number,
+    named: { readonly alignCorners: boolean },
+  ): Tensor;
 } = ops.gridSampler2d;
 /** As nn.functional.gridSample, with modes given by number, as `torch.grid_sampler_3d`. */
 export const gridSampler3d: {
@@ -1938,6 +2100,19 @@ export const gridSampler3d: {
       readonly paddingMode: number;
       readonly alignCorners: boolean;
     },
+  ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    named: { readonly paddingMode: number; readonly alignCorners: boolean },
+  ): Tensor;
+  (
+    input: Tensor,
+    grid: Tensor,
+    interpolationMode: number,
+    paddingMode: number,
+    named: { readonly alignCorners: boolean },
   ): Tensor;
 } = ops.gridSampler3d;
 /**
@@ -2458,35 +2633,38 @@ export const istft: {
   (self: Tensor, named: { readonly nFft: Dim } & IstftOptions<Tensor>): Tensor;
 } = ops.istft;
 /** ½ − ½·cos(2πi/n). As `torch.hann_window`. */
-export const hannWindow: (
-  windowLength: Dim,
-  periodic?: boolean | HannWindowOptions,
-  options?: HannWindowOptions,
-) => Tensor = ops.hannWindow;
+export const hannWindow: {
+  (windowLength: Dim, periodic?: boolean | HannWindowOptions, options?: HannWindowOptions): Tensor;
+  (named: { readonly windowLength: Dim } & HannWindowOptions): Tensor;
+} = ops.hannWindow;
 /** alpha − beta·cos(2πi/n). As `torch.hamming_window`. */
-export const hammingWindow: (
-  windowLength: Dim,
-  periodic?: boolean | HammingWindowOptions,
-  alpha?: number | HammingWindowOptions,
-  beta?: number | HammingWindowOptions,
-  options?: HammingWindowOptions,
-) => Tensor = ops.hammingWindow;
+export const hammingWindow: {
+  (
+    windowLength: Dim,
+    periodic?: boolean | HammingWindowOptions,
+    alpha?: number | HammingWindowOptions,
+    beta?: number | HammingWindowOptions,
+    options?: HammingWindowOptions,
+  ): Tensor;
+  (named: { readonly windowLength: Dim } & HammingWindowOptions): Tensor;
+} = ops.hammingWindow;
 /** 0.42 − 0.5·cos(2πi/n) + 0.08·cos(4πi/n). As `torch.blackman_window`. */
-export const blackmanWindow: (
-  windowLength: Dim,
-  periodic?: boolean | HannWindowOptions,
-  options?: HannWindowOptions,
-) => Tensor = ops.blackmanWindow;
+export const blackmanWindow: {
+  (windowLength: Dim, periodic?: boolean | HannWindowOptions, options?: HannWindowOptions): Tensor;
+  (named: { readonly windowLength: Dim } & HannWindowOptions): Tensor;
+} = ops.blackmanWindow;
 /** 1 − |2i/n − 1|: a triangle. As `torch.bartlett_window`. */
-export const bartlettWindow: (
-  windowLength: Dim,
-  periodic?: boolean | HannWindowOptions,
-  options?: HannWindowOptions,
-) => Tensor = ops.bartlettWindow;
+export const bartlettWindow: {
+  (windowLength: Dim, periodic?: boolean | HannWindowOptions, options?: HannWindowOptions): Tensor;
+  (named: { readonly windowLength: Dim } & HannWindowOptions): Tensor;
+} = ops.bartlettWindow;
 /** I₀(beta·√(1 − (2i/n − 1)²)) / I₀(beta). As `torch.kaiser_window`. */
-export const kaiserWindow: (
-  windowLength: Dim,
-  periodic?: boolean | KaiserWindowOptions,
-  beta?: number | KaiserWindowOptions,
-  options?: KaiserWindowOptions,
-) => Tensor = ops.kaiserWindow;
+export const kaiserWindow: {
+  (
+    windowLength: Dim,
+    periodic?: boolean | KaiserWindowOptions,
+    beta?: number | KaiserWindowOptions,
+    options?: KaiserWindowOptions,
+  ): Tensor;
+  (named: { readonly windowLength: Dim } & KaiserWindowOptions): Tensor;
+} = ops.kaiserWindow;

@@ -256,6 +256,11 @@ export const lpPool1d: {
     self: Tensor,
     named: { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
   ): Tensor;
+  (
+    self: Tensor,
+    normType: number,
+    named: { readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
+  ): Tensor;
 } = ops.lpPool1d;
 /** (Σ xᵖ)^(1/p) of each window over 2 dimension(s), as `nn.functional.lp_pool2d`. */
 export const lpPool2d: {
@@ -271,6 +276,11 @@ export const lpPool2d: {
     self: Tensor,
     named: { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
   ): Tensor;
+  (
+    self: Tensor,
+    normType: number,
+    named: { readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
+  ): Tensor;
 } = ops.lpPool2d;
 /** (Σ xᵖ)^(1/p) of each window over 3 dimension(s), as `nn.functional.lp_pool3d`. */
 export const lpPool3d: {
@@ -285,6 +295,11 @@ export const lpPool3d: {
   (
     self: Tensor,
     named: { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    normType: number,
+    named: { readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
   ): Tensor;
 } = ops.lpPool3d;
 /**
@@ -557,6 +572,11 @@ export const col2im: {
     named:
       & { readonly outputSize: Dim | readonly Dim[]; readonly kernelSize: Dim | readonly Dim[] }
       & Im2colOptions,
+  ): Tensor;
+  (
+    self: Tensor,
+    outputSize: Dim | readonly Dim[],
+    named: { readonly kernelSize: Dim | readonly Dim[] } & Im2colOptions,
   ): Tensor;
 } = ops.col2im;
 /**
@@ -1402,11 +1422,15 @@ export const fftIhfftn: (
   options?: FftFftnOptions,
 ) => Tensor = ops.fftIhfftn;
 /** Frequencies of the results of fft of n samples that are d apart. As `torch.fft.fftfreq`. */
-export const fftFftfreq: (n: Dim, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions) => Tensor =
-  ops.fftFftfreq;
+export const fftFftfreq: {
+  (n: Dim, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions): Tensor;
+  (named: { readonly n: Dim } & FftFftfreqOptions): Tensor;
+} = ops.fftFftfreq;
 /** Frequencies of the results of rfft of n samples that are d apart. As `torch.fft.rfftfreq`. */
-export const fftRfftfreq: (n: Dim, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions) => Tensor =
-  ops.fftRfftfreq;
+export const fftRfftfreq: {
+  (n: Dim, d?: number | FftFftfreqOptions, options?: FftFftfreqOptions): Tensor;
+  (named: { readonly n: Dim } & FftFftfreqOptions): Tensor;
+} = ops.fftRfftfreq;
 /** Frequencies moved so that 0 is in the middle, along `dim` or all dimensions. As `torch.fft.fftshift`. */
 export const fftFftshift: (
   self: Tensor,

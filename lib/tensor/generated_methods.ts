@@ -535,6 +535,10 @@ export interface TensorMethods<T> {
   leakyRelu_(negativeSlope?: number | LeakyReluOptions, options?: LeakyReluOptions): T;
   /** threshold, in place; returns this tensor. */
   threshold_(threshold: number, value: number, options?: InplaceOptions): T;
+  /** threshold, in place; returns this tensor. */
+  threshold_(named: { readonly threshold: number; readonly value: number } & InplaceOptions): T;
+  /** threshold, in place; returns this tensor. */
+  threshold_(threshold: number, named: { readonly value: number } & InplaceOptions): T;
   /** self above 0, weight · self below, one weight or one a channel (dimension 1), as `torch.prelu`. */
   prelu(weight: T): T;
   /** hardsigmoid, in place; returns this tensor. */
@@ -635,16 +639,28 @@ export interface TensorMethods<T> {
   newZeros(size: readonly Dim[], options?: ZerosOptions): T;
   /** As zeros, of the type and device of `self`. */
   newZeros(...size: (Dim | ZerosOptions)[]): T;
+  /** As zeros, of the type and device of `self`. */
+  newZeros(named: { readonly size: readonly Dim[] } & ZerosOptions): T;
   /** As ones, of the type and device of `self`. */
   newOnes(size: readonly Dim[], options?: ZerosOptions): T;
   /** As ones, of the type and device of `self`. */
   newOnes(...size: (Dim | ZerosOptions)[]): T;
+  /** As ones, of the type and device of `self`. */
+  newOnes(named: { readonly size: readonly Dim[] } & ZerosOptions): T;
   /** As empty, of the type and device of `self`. */
   newEmpty(size: readonly Dim[], options?: ZerosOptions): T;
   /** As empty, of the type and device of `self`. */
   newEmpty(...size: (Dim | ZerosOptions)[]): T;
+  /** As empty, of the type and device of `self`. */
+  newEmpty(named: { readonly size: readonly Dim[] } & ZerosOptions): T;
   /** As full, of the type and device of `self`. */
   newFull(size: readonly Dim[], fillValue: Scalar | Dim | Complex, options?: ZerosOptions): T;
+  /** As full, of the type and device of `self`. */
+  newFull(
+    named: { readonly size: readonly Dim[]; readonly fillValue: Scalar | Dim | Complex } & ZerosOptions,
+  ): T;
+  /** As full, of the type and device of `self`. */
+  newFull(size: readonly Dim[], named: { readonly fillValue: Scalar | Dim | Complex } & ZerosOptions): T;
   /** A tensor of the shape and type of `self` with every element `value`, as `torch.fill`. */
   fill(value: Operand<T>): T;
   /** fill, in place; returns this tensor. */
@@ -679,16 +695,22 @@ export interface TensorMethods<T> {
   view(size: readonly Dim[]): T;
   /** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
   view(...size: Dim[]): T;
+  /** The same elements in another shape, sharing memory; one size may be −1. As `Tensor.view`. */
+  view(named: { readonly size: readonly Dim[] }): T;
   /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
   reshape(shape: readonly Dim[]): T;
   /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
   reshape(...shape: Dim[]): T;
+  /** The same elements in another shape: a view where strides allow it, else a copy. As `torch.reshape`. */
+  reshape(named: { readonly shape: readonly Dim[] }): T;
   /** Itself if its elements are in row-major order, else a row-major copy. As `Tensor.contiguous`. */
   contiguous(): T;
   /** The dimensions in another order, as `torch.permute`. */
   permute(dims: readonly number[]): T;
   /** The dimensions in another order, as `torch.permute`. */
   permute(...dims: number[]): T;
+  /** The dimensions in another order, as `torch.permute`. */
+  permute(named: { readonly dims: readonly number[] }): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
   squeeze(dim?: IntOrInts | null | DimOptions, options?: DimOptions): T;
   /** Without dimensions of size 1: all, or those of `dim` that have it. As `torch.squeeze`. */
@@ -703,14 +725,20 @@ export interface TensorMethods<T> {
   unsqueeze(named: { readonly dim: number }): T;
   /** unsqueeze, whose layout this tensor adopts; returns this tensor. */
   unsqueeze_(dim: number): T;
+  /** unsqueeze, whose layout this tensor adopts; returns this tensor. */
+  unsqueeze_(named: { readonly dim: number }): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
   expand(size: readonly Dim[], options?: ImplicitOptions): T;
   /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
   expand(...size: (Dim | ImplicitOptions)[]): T;
+  /** Dimensions of size 1 repeated without copying; −1 keeps a size. As `Tensor.expand`. */
+  expand(named: { readonly size: readonly Dim[] } & ImplicitOptions): T;
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
   select(dim: number, index: Dim): T;
   /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
   select(named: { readonly dim: number; readonly index: Dim }): T;
+  /** The part at `index` along `dim`, without that dimension, as `torch.select`. */
+  select(dim: number, named: { readonly index: Dim }): T;
   /** The elements start, start + step, … before end along `dim`, as x[start:end:step]. */
   slice(
     dim?: number | SliceOptions,
@@ -738,6 +766,16 @@ export interface TensorMethods<T> {
    * As `Tensor.unfold`.
    */
   unfold(named: { readonly dimension: number; readonly size: Dim; readonly step: Dim }): T;
+  /**
+   * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
+   * As `Tensor.unfold`.
+   */
+  unfold(dimension: number, named: { readonly size: Dim; readonly step: Dim }): T;
+  /**
+   * All windows of `size` elements along a dimension, each `step` after the last, as a new last dimension.
+   * As `Tensor.unfold`.
+   */
+  unfold(dimension: number, size: Dim, named: { readonly step: Dim }): T;
   /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
   asStrided(
     size: readonly Dim[],
@@ -749,6 +787,8 @@ export interface TensorMethods<T> {
   asStrided(
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & StorageOffsetOptions,
   ): T;
+  /** The storage of a tensor under other sizes, strides and offset, in elements, as `torch.as_strided`. */
+  asStrided(size: readonly Dim[], named: { readonly stride: readonly Dim[] } & StorageOffsetOptions): T;
   /** asStrided, whose layout this tensor adopts; returns this tensor. */
   asStrided_(
     size: readonly Dim[],
@@ -756,10 +796,18 @@ export interface TensorMethods<T> {
     storageOffset?: Dim | null | StorageOffsetOptions,
     options?: StorageOffsetOptions,
   ): T;
+  /** asStrided, whose layout this tensor adopts; returns this tensor. */
+  asStrided_(
+    named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & StorageOffsetOptions,
+  ): T;
+  /** asStrided, whose layout this tensor adopts; returns this tensor. */
+  asStrided_(size: readonly Dim[], named: { readonly stride: readonly Dim[] } & StorageOffsetOptions): T;
   /** self with the elements of select(dim, index) replaced by `src`, as `torch.select_scatter`. */
   selectScatter(src: T, dim: number, index: Dim): T;
   /** self with the elements of select(dim, index) replaced by `src`, as `torch.select_scatter`. */
   selectScatter(src: T, named: { readonly dim: number; readonly index: Dim }): T;
+  /** self with the elements of select(dim, index) replaced by `src`, as `torch.select_scatter`. */
+  selectScatter(src: T, dim: number, named: { readonly index: Dim }): T;
   /** self with the elements of slice(dim, start, end, step) replaced by `src`, as `torch.slice_scatter`. */
   sliceScatter(
     src: T,
@@ -805,24 +853,52 @@ export interface TensorMethods<T> {
     src: T,
     named: { readonly size: readonly Dim[]; readonly stride: readonly Dim[] } & StorageOffsetOptions,
   ): T;
+  /**
+   * self, a row-major tensor, with the elements of asStrided replaced by `src`, as
+   * `torch.as_strided_scatter`. Its gradient is PyTorch's, which is not the derivative: self gets that of
+   * the elements that were replaced.
+   */
+  asStridedScatter(
+    src: T,
+    size: readonly Dim[],
+    named: { readonly stride: readonly Dim[] } & StorageOffsetOptions,
+  ): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   transpose(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   transpose(named: { readonly dim0: number; readonly dim1: number }): T;
+  /** Two dimensions exchanged, as `torch.transpose`. */
+  transpose(dim0: number, named: { readonly dim1: number }): T;
   /** transpose, whose layout this tensor adopts; returns this tensor. */
   transpose_(dim0: number, dim1: number): T;
+  /** transpose, whose layout this tensor adopts; returns this tensor. */
+  transpose_(named: { readonly dim0: number; readonly dim1: number }): T;
+  /** transpose, whose layout this tensor adopts; returns this tensor. */
+  transpose_(dim0: number, named: { readonly dim1: number }): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   swapdims(dim0: number, dim1: number): T;
   /** Two dimensions exchanged, as `torch.transpose`. */
   swapdims(named: { readonly dim0: number; readonly dim1: number }): T;
+  /** Two dimensions exchanged, as `torch.transpose`. */
+  swapdims(dim0: number, named: { readonly dim1: number }): T;
   /** swapdims, whose layout this tensor adopts; returns this tensor. */
   swapdims_(dim0: number, dim1: number): T;
+  /** swapdims, whose layout this tensor adopts; returns this tensor. */
+  swapdims_(named: { readonly dim0: number; readonly dim1: number }): T;
+  /** swapdims, whose layout this tensor adopts; returns this tensor. */
+  swapdims_(dim0: number, named: { readonly dim1: number }): T;
   /** `transpose`, by NumPy's names of its arguments, as `torch.swapaxes`. */
   swapaxes(axis0: number, axis1: number): T;
   /** `transpose`, by NumPy's names of its arguments, as `torch.swapaxes`. */
   swapaxes(named: { readonly axis0: number; readonly axis1: number }): T;
+  /** `transpose`, by NumPy's names of its arguments, as `torch.swapaxes`. */
+  swapaxes(axis0: number, named: { readonly axis1: number }): T;
   /** swapaxes, whose layout this tensor adopts; returns this tensor. */
   swapaxes_(axis0: number, axis1: number): T;
+  /** swapaxes, whose layout this tensor adopts; returns this tensor. */
+  swapaxes_(named: { readonly axis0: number; readonly axis1: number }): T;
+  /** swapaxes, whose layout this tensor adopts; returns this tensor. */
+  swapaxes_(axis0: number, named: { readonly axis1: number }): T;
   /** A matrix transposed; tensors of fewer dimensions as they are. As `torch.t`. */
   t(): T;
   /** t, whose layout this tensor adopts; returns this tensor. */
@@ -832,15 +908,21 @@ export interface TensorMethods<T> {
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
   movedim(named: { readonly source: IntOrInts; readonly destination: IntOrInts }): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+  movedim(source: IntOrInts, named: { readonly destination: IntOrInts }): T;
+  /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
   moveaxis(source: IntOrInts, destination: IntOrInts): T;
   /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
   moveaxis(named: { readonly source: IntOrInts; readonly destination: IntOrInts }): T;
+  /** Dimensions moved to other places, the rest in order, as `torch.movedim`. */
+  moveaxis(source: IntOrInts, named: { readonly destination: IntOrInts }): T;
   /** The dimensions from startDim to endDim as one, as `torch.flatten`. */
   flatten(startDim?: number | FlattenOptions, endDim?: number | FlattenOptions, options?: FlattenOptions): T;
   /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
   unflatten(dim: number, sizes: readonly Dim[]): T;
   /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
   unflatten(named: { readonly dim: number; readonly sizes: readonly Dim[] }): T;
+  /** One dimension as several, one of whose sizes may be −1, as `torch.unflatten`. */
+  unflatten(dim: number, named: { readonly sizes: readonly Dim[] }): T;
   /** As view, in the shape of `other`. */
   viewAs(other: T): T;
   /** As reshape, in the shape of `other`. */
@@ -855,6 +937,10 @@ export interface TensorMethods<T> {
   narrow(dim: number, start: Dim, length: Dim): T;
   /** `length` elements from `start` along a dimension, as `torch.narrow`. */
   narrow(named: { readonly dim: number; readonly start: Dim; readonly length: Dim }): T;
+  /** `length` elements from `start` along a dimension, as `torch.narrow`. */
+  narrow(dim: number, named: { readonly start: Dim; readonly length: Dim }): T;
+  /** `length` elements from `start` along a dimension, as `torch.narrow`. */
+  narrow(dim: number, start: Dim, named: { readonly length: Dim }): T;
   /** Parts of one length, or of the lengths in a list, along a dimension, as `torch.split`. */
   split(
     splitSize: Dim | readonly Dim[],
@@ -908,6 +994,11 @@ export interface TensorMethods<T> {
    */
   gather(named: { readonly dim: number; readonly index: T } & GatherOptions): T;
   /**
+   * out[i][j] = self[index[i][j]][j] for dim 0, and so on: an element for each of `index`, of its shape. As
+   * `torch.gather`.
+   */
+  gather(dim: number, named: { readonly index: T } & GatherOptions): T;
+  /**
    * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
    * "multiply" combines instead. As `torch.scatter`.
    */
@@ -923,6 +1014,11 @@ export interface TensorMethods<T> {
    * "multiply" combines instead. As `torch.scatter`.
    */
   scatter(named: { readonly dim: number; readonly index: T } & ScatterOptions<T>): T;
+  /**
+   * self with src[i][j] (or a number) put at [index[i][j]][j] for dim 0, and so on; `reduce` "add" or
+   * "multiply" combines instead. As `torch.scatter`.
+   */
+  scatter(dim: number, named: { readonly index: T } & ScatterOptions<T>): T;
   /** scatter, in place; returns this tensor. */
   scatter_(
     dim: number,
@@ -931,12 +1027,26 @@ export interface TensorMethods<T> {
     value?: Scalar | Dim | null | ScatterOptions<T>,
     options?: ScatterOptions<T>,
   ): T;
+  /** scatter, in place; returns this tensor. */
+  scatter_(named: { readonly dim: number; readonly index: T } & ScatterOptions<T>): T;
+  /** scatter, in place; returns this tensor. */
+  scatter_(dim: number, named: { readonly index: T } & ScatterOptions<T>): T;
   /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
   scatterAdd(dim: number, index: T, src: T): T;
   /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
   scatterAdd(named: { readonly dim: number; readonly index: T; readonly src: T }): T;
+  /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
+  scatterAdd(dim: number, named: { readonly index: T; readonly src: T }): T;
+  /** self with src[i][j] added at [index[i][j]][j] for dim 0, and so on, as `torch.scatter_add`. */
+  scatterAdd(dim: number, index: T, named: { readonly src: T }): T;
   /** scatterAdd, in place; returns this tensor. */
   scatterAdd_(dim: number, index: T, src: T): T;
+  /** scatterAdd, in place; returns this tensor. */
+  scatterAdd_(named: { readonly dim: number; readonly index: T; readonly src: T }): T;
+  /** scatterAdd, in place; returns this tensor. */
+  scatterAdd_(dim: number, named: { readonly index: T; readonly src: T }): T;
+  /** scatterAdd, in place; returns this tensor. */
+  scatterAdd_(dim: number, index: T, named: { readonly src: T }): T;
   /** Elements of the flattened tensor at indices, of the shape of `index`, as `torch.take`. */
   take(index: T): T;
   /** self with source put (or added, where accumulate) at indices of the flattened tensor, as `torch.put`. */
@@ -949,24 +1059,56 @@ export interface TensorMethods<T> {
   indexSelect(dim: number, index: T): T;
   /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
   indexSelect(named: { readonly dim: number; readonly index: T }): T;
+  /** The parts at the indices of a vector along a dimension, as `torch.index_select`. */
+  indexSelect(dim: number, named: { readonly index: T }): T;
   /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
   indexAdd(dim: number, index: T, source: T, options?: AlphaOptions): T;
   /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
   indexAdd(named: { readonly dim: number; readonly index: T; readonly source: T } & AlphaOptions): T;
+  /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
+  indexAdd(dim: number, named: { readonly index: T; readonly source: T } & AlphaOptions): T;
+  /** self with alpha · source added at a vector of indices along a dimension, as `torch.index_add`. */
+  indexAdd(dim: number, index: T, named: { readonly source: T } & AlphaOptions): T;
   /** indexAdd, in place; returns this tensor. */
   indexAdd_(dim: number, index: T, source: T, options?: AlphaOptions): T;
+  /** indexAdd, in place; returns this tensor. */
+  indexAdd_(named: { readonly dim: number; readonly index: T; readonly source: T } & AlphaOptions): T;
+  /** indexAdd, in place; returns this tensor. */
+  indexAdd_(dim: number, named: { readonly index: T; readonly source: T } & AlphaOptions): T;
+  /** indexAdd, in place; returns this tensor. */
+  indexAdd_(dim: number, index: T, named: { readonly source: T } & AlphaOptions): T;
   /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
   indexCopy(dim: number, index: T, source: T): T;
   /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
   indexCopy(named: { readonly dim: number; readonly index: T; readonly source: T }): T;
+  /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
+  indexCopy(dim: number, named: { readonly index: T; readonly source: T }): T;
+  /** self with source put at a vector of indices along a dimension, as `torch.index_copy`. */
+  indexCopy(dim: number, index: T, named: { readonly source: T }): T;
   /** indexCopy, in place; returns this tensor. */
   indexCopy_(dim: number, index: T, source: T): T;
+  /** indexCopy, in place; returns this tensor. */
+  indexCopy_(named: { readonly dim: number; readonly index: T; readonly source: T }): T;
+  /** indexCopy, in place; returns this tensor. */
+  indexCopy_(dim: number, named: { readonly index: T; readonly source: T }): T;
+  /** indexCopy, in place; returns this tensor. */
+  indexCopy_(dim: number, index: T, named: { readonly source: T }): T;
   /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
   indexFill(dim: number, index: T, value: Operand<T>): T;
   /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
   indexFill(named: { readonly dim: number; readonly index: T; readonly value: Operand<T> }): T;
+  /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+  indexFill(dim: number, named: { readonly index: T; readonly value: Operand<T> }): T;
+  /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+  indexFill(dim: number, index: T, named: { readonly value: Operand<T> }): T;
   /** indexFill, in place; returns this tensor. */
   indexFill_(dim: number, index: T, value: Operand<T>): T;
+  /** indexFill, in place; returns this tensor. */
+  indexFill_(named: { readonly dim: number; readonly index: T; readonly value: Operand<T> }): T;
+  /** indexFill, in place; returns this tensor. */
+  indexFill_(dim: number, named: { readonly index: T; readonly value: Operand<T> }): T;
+  /** indexFill, in place; returns this tensor. */
+  indexFill_(dim: number, index: T, named: { readonly value: Operand<T> }): T;
   /** self with values (broadcast) put, or added where accumulate, at index tensors, as `torch.index_put`. */
   indexPut(
     indices: readonly (T | null)[],
@@ -991,6 +1133,8 @@ export interface TensorMethods<T> {
   flip(dims: IntOrInts): T;
   /** Reversed along dimensions, as `torch.flip`. */
   flip(...dims: number[]): T;
+  /** Reversed along dimensions, as `torch.flip`. */
+  flip(named: { readonly dims: IntOrInts }): T;
   /** Reversed along dimension 1, as `torch.fliplr`. */
   fliplr(): T;
   /** Reversed along dimension 0, as `torch.flipud`. */
@@ -1003,10 +1147,14 @@ export interface TensorMethods<T> {
   repeat(repeats: readonly Dim[]): T;
   /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
   repeat(...repeats: Dim[]): T;
+  /** Copies side by side, so many along each dimension, as `Tensor.repeat`. */
+  repeat(named: { readonly repeats: readonly Dim[] }): T;
   /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
   tile(dims: readonly Dim[]): T;
   /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
   tile(...dims: Dim[]): T;
+  /** As repeat, with missing leading repeats taken as 1, as `torch.tile`. */
+  tile(named: { readonly dims: readonly Dim[] }): T;
   /**
    * Each element (along `dim`, or flattened) repeated in place; one number, or one for each (the size of
    * the result then depends on elements, unless `outputSize` states it). Without `repeats` the index of
@@ -1035,12 +1183,16 @@ export interface TensorMethods<T> {
   cumsum(named: { readonly dim: number } & DtypeOptions): T;
   /** cumsum, in place; returns this tensor. */
   cumsum_(dim: number, options?: DtypeOptions): T;
+  /** cumsum, in place; returns this tensor. */
+  cumsum_(named: { readonly dim: number } & DtypeOptions): T;
   /** Running products along a dimension, as `torch.cumprod`. */
   cumprod(dim: number, options?: DtypeOptions): T;
   /** Running products along a dimension, as `torch.cumprod`. */
   cumprod(named: { readonly dim: number } & DtypeOptions): T;
   /** cumprod, in place; returns this tensor. */
   cumprod_(dim: number, options?: DtypeOptions): T;
+  /** cumprod, in place; returns this tensor. */
+  cumprod_(named: { readonly dim: number } & DtypeOptions): T;
   /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
   logcumsumexp(dim: number): T;
   /** Logarithms of running sums of exponentials, added up in float64 on the CPU, as `torch.logcumsumexp`. */
@@ -1284,6 +1436,37 @@ export interface TensorMethods<T> {
       readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
     } & IncludeSelfOptions,
   ): T;
+  /**
+   * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
+   * As `torch.scatter_reduce`.
+   */
+  scatterReduce(
+    dim: number,
+    named:
+      & { readonly index: T; readonly src: T; readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin" }
+      & IncludeSelfOptions,
+  ): T;
+  /**
+   * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
+   * As `torch.scatter_reduce`.
+   */
+  scatterReduce(
+    dim: number,
+    index: T,
+    named:
+      & { readonly src: T; readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin" }
+      & IncludeSelfOptions,
+  ): T;
+  /**
+   * self combined with the values of src that `index` sends to each element: sum, prod, mean, amax or amin.
+   * As `torch.scatter_reduce`.
+   */
+  scatterReduce(
+    dim: number,
+    index: T,
+    src: T,
+    named: { readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin" } & IncludeSelfOptions,
+  ): T;
   /** scatterReduce, in place; returns this tensor. */
   scatterReduce_(
     dim: number,
@@ -1291,6 +1474,37 @@ export interface TensorMethods<T> {
     src: T,
     reduce: "sum" | "prod" | "mean" | "amax" | "amin",
     options?: IncludeSelfOptions,
+  ): T;
+  /** scatterReduce, in place; returns this tensor. */
+  scatterReduce_(
+    named: {
+      readonly dim: number;
+      readonly index: T;
+      readonly src: T;
+      readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin";
+    } & IncludeSelfOptions,
+  ): T;
+  /** scatterReduce, in place; returns this tensor. */
+  scatterReduce_(
+    dim: number,
+    named:
+      & { readonly index: T; readonly src: T; readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin" }
+      & IncludeSelfOptions,
+  ): T;
+  /** scatterReduce, in place; returns this tensor. */
+  scatterReduce_(
+    dim: number,
+    index: T,
+    named:
+      & { readonly src: T; readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin" }
+      & IncludeSelfOptions,
+  ): T;
+  /** scatterReduce, in place; returns this tensor. */
+  scatterReduce_(
+    dim: number,
+    index: T,
+    src: T,
+    named: { readonly reduce: "sum" | "prod" | "mean" | "amax" | "amin" } & IncludeSelfOptions,
   ): T;
   /**
    * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
@@ -1315,6 +1529,35 @@ export interface TensorMethods<T> {
       readonly reduce: "prod" | "mean" | "amax" | "amin";
     } & IncludeSelfOptions,
   ): T;
+  /**
+   * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
+   * `torch.index_reduce`.
+   */
+  indexReduce(
+    dim: number,
+    named:
+      & { readonly index: T; readonly source: T; readonly reduce: "prod" | "mean" | "amax" | "amin" }
+      & IncludeSelfOptions,
+  ): T;
+  /**
+   * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
+   * `torch.index_reduce`.
+   */
+  indexReduce(
+    dim: number,
+    index: T,
+    named: { readonly source: T; readonly reduce: "prod" | "mean" | "amax" | "amin" } & IncludeSelfOptions,
+  ): T;
+  /**
+   * self combined with parts of source at a vector of indices: prod, mean, amax or amin. As
+   * `torch.index_reduce`.
+   */
+  indexReduce(
+    dim: number,
+    index: T,
+    source: T,
+    named: { readonly reduce: "prod" | "mean" | "amax" | "amin" } & IncludeSelfOptions,
+  ): T;
   /** indexReduce, in place; returns this tensor. */
   indexReduce_(
     dim: number,
@@ -1322,6 +1565,35 @@ export interface TensorMethods<T> {
     source: T,
     reduce: "prod" | "mean" | "amax" | "amin",
     options?: IncludeSelfOptions,
+  ): T;
+  /** indexReduce, in place; returns this tensor. */
+  indexReduce_(
+    named: {
+      readonly dim: number;
+      readonly index: T;
+      readonly source: T;
+      readonly reduce: "prod" | "mean" | "amax" | "amin";
+    } & IncludeSelfOptions,
+  ): T;
+  /** indexReduce, in place; returns this tensor. */
+  indexReduce_(
+    dim: number,
+    named:
+      & { readonly index: T; readonly source: T; readonly reduce: "prod" | "mean" | "amax" | "amin" }
+      & IncludeSelfOptions,
+  ): T;
+  /** indexReduce, in place; returns this tensor. */
+  indexReduce_(
+    dim: number,
+    index: T,
+    named: { readonly source: T; readonly reduce: "prod" | "mean" | "amax" | "amin" } & IncludeSelfOptions,
+  ): T;
+  /** indexReduce, in place; returns this tensor. */
+  indexReduce_(
+    dim: number,
+    index: T,
+    source: T,
+    named: { readonly reduce: "prod" | "mean" | "amax" | "amin" } & IncludeSelfOptions,
   ): T;
   /** Sorted along a dimension, with the original indices; always stable. As `torch.sort`. */
   sort(
@@ -1410,12 +1682,16 @@ export interface TensorMethods<T> {
   mvlgamma(named: { readonly p: number }): T;
   /** mvlgamma, in place; returns this tensor. */
   mvlgamma_(p: number): T;
+  /** mvlgamma, in place; returns this tensor. */
+  mvlgamma_(named: { readonly p: number }): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   multigammaln(p: number): T;
   /** The logarithm of the multivariate gamma function of dimension p, as `torch.mvlgamma`. */
   multigammaln(named: { readonly p: number }): T;
   /** multigammaln, in place; returns this tensor. */
   multigammaln_(p: number): T;
+  /** multigammaln, in place; returns this tensor. */
+  multigammaln_(named: { readonly p: number }): T;
   /** The modified Bessel function of order 0, as `torch.i0`. */
   i0(): T;
   /** i0, in place; returns this tensor. */
@@ -1574,8 +1850,18 @@ export interface TensorMethods<T> {
   renorm(p: number, dim: number, maxnorm: number): T;
   /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
   renorm(named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): T;
+  /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
+  renorm(p: number, named: { readonly dim: number; readonly maxnorm: number }): T;
+  /** Parts along a dimension scaled down to a norm of at most maxnorm, as `torch.renorm`. */
+  renorm(p: number, dim: number, named: { readonly maxnorm: number }): T;
   /** renorm, in place; returns this tensor. */
   renorm_(p: number, dim: number, maxnorm: number): T;
+  /** renorm, in place; returns this tensor. */
+  renorm_(named: { readonly p: number; readonly dim: number; readonly maxnorm: number }): T;
+  /** renorm, in place; returns this tensor. */
+  renorm_(p: number, named: { readonly dim: number; readonly maxnorm: number }): T;
+  /** renorm, in place; returns this tensor. */
+  renorm_(p: number, dim: number, named: { readonly maxnorm: number }): T;
   /** Sums of products over the last dimensions, as `torch.inner`. */
   inner(other: T): T;
   /** The sum of the diagonal of a matrix, as `torch.trace`. */
@@ -1601,6 +1887,8 @@ export interface TensorMethods<T> {
   sumToSize(size: readonly Dim[]): T;
   /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
   sumToSize(...size: Dim[]): T;
+  /** Summed to a shape that broadcasts to that of `self`, as `Tensor.sum_to_size`. */
+  sumToSize(named: { readonly size: readonly Dim[] }): T;
   /** The greatest common divisor, as `torch.gcd`. */
   gcd(other: T): T;
   /** gcd, in place; returns this tensor. */

@@ -489,14 +489,13 @@ export class Tensor {
    */
   view(dtype: DType | { readonly dtype: DType }): Tensor;
   /** The same elements in another shape, sharing memory; one size may be −1. */
-  view(size: readonly Dim[]): Tensor;
+  view(size: readonly Dim[] | { readonly size: readonly Dim[] }): Tensor;
   /** The same elements in another shape, sharing memory; one size may be −1. */
   view(...size: Dim[]): Tensor;
   view(
     ...given:
-      | readonly [DType]
-      | readonly [{ readonly dtype: DType }]
-      | readonly [readonly Dim[]]
+      | readonly [DType | { readonly dtype: DType }]
+      | readonly [readonly Dim[] | { readonly size: readonly Dim[] }]
       | readonly Dim[]
   ): Tensor {
     const dtype = typeOfView(given);
