@@ -9,8 +9,10 @@ import {
   manualSeed,
   nn,
   noGrad,
+  ones,
   optim,
   randn,
+  setGradEnabled,
   type Tensor,
   tensor,
 } from "../mod.ts";
@@ -223,4 +225,55 @@ Deno.test("random programs that switch leaves between passes and updates see wha
     if (compiler.status(fn).graphBreaks === 0) unbroken++;
   }
   assert(unbroken > 0);
+});
+
+/** Writes under recording through a view that was made without it. */
+const WRITES: Readonly<Record<string, (x: Tensor, view: (of: Tensor) => Tensor) => Tensor>> = {
+  "of a tensor with a history": (x, view) => {
+    const y = x.mul(2), row = view(y);
+    row.mul_(3);
+    return y.sum();
+  },
+  "of a leaf": (x, view) => {
+    view(x).mul_(3);
+    return x.square().sum();
+  },
+  "of a tensor without a history": (x, view) => {
+    const y = ones([2, 3]), row = view(y);
+    row.mul_(x.at(0)).mul_(4);
+    return y.sum();
+  },
+};
+
+Deno.test("writes through views made without recording are part of the gradient, or refused, in every mode", () => {
+  const modes: readonly (<R>(body: () => R) => R)[] = [
+    noGrad,
+    inferenceMode,
+    (body) => setGradEnabled(false, body),
+  ];
+  for (const [name, write] of Object.entries(WRITES)) {
+    for (const mode of modes) {
+      const fn = (x: Tensor) => write(x, (of) => mode(() => of.at(0)));
+      for (const run of [fn, compile(fn, { backend: "aot_eager" })]) {
+        const x = ones([2, 3], { requiresGrad: true });
+        if (name === "of a tensor without a history") {
+          run(x).backward();
+          assertEquals(x.grad?.tolist(), [[4, 4, 4], [0, 0, 0]]);
+        } else {
+          assertThrows(() => run(x), DynError, "is being used in an in-place operation", name);
+          assertEquals(x.tolist(), [[1, 1, 1], [1, 1, 1]]);
+        }
+      }
+    }
+  }
+});
+
+Deno.test("running statistics that require grad are refused, since no gradient leads through them", () => {
+  const leaf = ones([2, 3], { requiresGrad: true }), { batchNorm, instanceNorm } = nn.functional;
+  const given = [ones([4, 3]), leaf.at(0), leaf.at(1), { training: true }] as const;
+  assertThrows(() => batchNorm(...given), DynError, "runningMean of batchNorm that does not require grad");
+  const images = ones([2, 3, 4]), statistics = { runningMean: leaf.at(0), runningVar: leaf.at(1).detach() };
+  assertThrows(() => instanceNorm(images, statistics), DynError, "runningMean of instanceNorm");
+  noGrad(() => batchNorm(...given));
+  assertEquals(leaf.at(0).tolist(), [1, 1, 1]);
 });

@@ -5,7 +5,7 @@ import type { InstanceNormOptions } from "../ops/generated_options.ts";
 import { checkTensor } from "../tensor/checked.ts";
 import { ops } from "../tensor/eager.ts";
 import { instanceNorm } from "../tensor/generated_functional.ts";
-import { noGrad } from "../tensor/modes.ts";
+import { isGradEnabled, noGrad } from "../tensor/modes.ts";
 import type { Tensor } from "../tensor/tensor.ts";
 
 const { batchNormInference, batchNormTraining } = ops;
@@ -22,6 +22,17 @@ export interface BatchNormOptions {
   readonly momentum?: number | undefined;
   /** Added to variances, so that roots and divisions stay away from 0. */
   readonly eps?: number | undefined;
+}
+
+/** Throws DynError for running statistics that require grad: they are written, and no gradient leads through them. */
+function checkFollows(owner: string, statistics: Readonly<Record<string, Tensor | null>>): void {
+  if (!isGradEnabled()) return;
+  for (const [name, tensor] of Object.entries(statistics)) {
+    if (!tensor?.requiresGrad) continue;
+    throw new DynError(
+      `Expected ${name} of ${owner} that does not require grad but found one that does; detach() it`,
+    );
+  }
 }
 
 /** As batchNorm, with the rest of its arguments by name. */
@@ -41,6 +52,7 @@ export function normalizeBatch(
     }
     return batchNormInference(input, runningMean, runningVar, weight, bias, eps);
   }
+  checkFollows("batchNorm", { runningMean, runningVar });
   const [output, mean, variance] = batchNormTraining(input, weight, bias, eps);
   // A batch of nothing has no statistics to follow
   if (input.numel() > 0) {
@@ -68,6 +80,7 @@ export function normalizeInstances(
   if (!useInputStats) {
     return instanceNorm(input, runningMean, runningVar, weight, bias, useInputStats, momentum, eps);
   }
+  checkFollows("instanceNorm", { runningMean, runningVar });
   // Running statistics are not operands, because they change before the gradient is computed
   const result = instanceNorm(input, null, null, weight, bias, useInputStats, momentum, eps);
   const dims = input.shape.map((_, d) => d).slice(2);

@@ -435,7 +435,7 @@ function runView(
     return runInto(plan, { inputs, args });
   }
   if (viewsMemory(definition)) { for (const place of places) checkReach(place, viewed.storage); }
-  const differentiable = !ambient.inference && definition.gradient.kind !== "none";
+  const differentiable = definition.gradient.kind !== "none";
   return places.map(({ layout, offset }, index) => {
     const result = new Tensor(viewed.storage, layout, offset);
     if (layout.dtype !== viewed.dtype) viewed.storage.holdsSeveralTypes();

@@ -128,9 +128,12 @@ export function isGradEnabled(): boolean {
   return ambient.gradEnabled;
 }
 
-/** Decorates a method, which then runs without recording gradients or views: `@inferenceMode`. */
+/** Decorates a method, which then runs without recording gradients: `@inferenceMode`. */
 export function inferenceMode<F extends AnyFunction>(method: F, context: ClassMethodDecoratorContext): F;
-/** Runs `body` without recording gradients or views, as `torch.inference_mode`. */
+/**
+ * Runs `body` without recording gradients, as `torch.inference_mode`. Tensors that it makes are as those of `noGrad`:
+ * they may be written and differentiated afterwards.
+ */
 export function inferenceMode<R>(body: () => R, context?: undefined): R;
 export function inferenceMode(body: () => unknown, context: unknown = undefined): unknown {
   const decorated = decoratedBy(inferenceMode, body, context);

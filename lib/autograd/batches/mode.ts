@@ -188,9 +188,7 @@ export class BatchingMode extends FunctionLevel implements Level {
     const viewed = implementation.kind === "view" ? args[implementation.of] : undefined;
     if (!isTensor(viewed) || this.whole(viewed)?.storage !== whole.storage) return this.element(whole);
     const result = elementOf(this, whole, viewed);
-    if (definition.gradient.kind !== "none" && !ambient.inference) {
-      noteView(result, viewed, { definition, args, index });
-    }
+    if (definition.gradient.kind !== "none") noteView(result, viewed, { definition, args, index });
     return result;
   }
 

@@ -17,11 +17,10 @@ import { symbolsOf } from "../../graph/sizes.ts";
 import { hintOf, isUnbacked } from "../../sym/decide.ts";
 import { resultsFault } from "../../tensor/backend_results.ts";
 import { graphRunner } from "../../tensor/graph_runner.ts";
-import { ambient, enableGrad, regionModes, throughRegions } from "../../tensor/modes.ts";
+import { ambient, enableGrad } from "../../tensor/modes.ts";
 import { modes } from "../../tensor/tensor.ts";
 import { nextGraphName } from "./program.ts";
 import { scalar } from "../scalars.ts";
-import { leavesInference } from "../trace/region_modes.ts";
 import { SymbolicLimit } from "../trace/restart.ts";
 import { backendFailure, type Unit } from "./unit.ts";
 import type { OutputGraph } from "../trace/output_graph.ts";
@@ -75,7 +74,7 @@ export function compileCaptured(
   gm: GraphModule,
   { examples, sizes: env, later }: Inputs,
 ): CapturedGraph {
-  const { options } = unit.program, outside = outsideInference(unit);
+  const { options } = unit.program;
   const name = nextGraphName();
   logs.emit("graph_code", () => gm.readable(name), { part: "captured" });
   logs.emit("graph", () => gm.code, { part: "captured" });
@@ -84,7 +83,7 @@ export function compileCaptured(
   const given = rewritable(gm);
   let run: unknown;
   try {
-    run = outside(() => recording.phase("backend", () => modes.without(() => unit.backend(given, examples))));
+    run = recording.phase("backend", () => modes.without(() => unit.backend(given, examples)));
   } catch (error) {
     // The program throws it itself, after everything that precedes it and inside of its own handlers
     if (error instanceof OperandRefused) {
@@ -114,7 +113,7 @@ export function compileCaptured(
     const fault = resultsFault(gm, found);
     if (fault !== null) throw backendFailure(unit, new TypeError(fault));
   };
-  const whole = withOwnParts(surrounded(withUnchanged(withGradients(run, given), later), outside), check);
+  const whole = withOwnParts(withUnchanged(withGradients(run, given), later), check);
   return { name, run: whole, keepsNothing: options.backendName === "inductor", gm, given };
 }
 
@@ -134,29 +133,6 @@ function withOwnParts(run: object, check: (found: unknown) => void): object {
       return found;
     });
   };
-}
-
-type Surroundings = <R>(body: () => R) => R;
-
-const asItIs: Surroundings = (body) => body();
-
-/**
- * Returns the context of a graph whose unit starts in an inference region and leaves it: the graph belongs outside, and
- * views created in the region are detached in it.
- */
-function outsideInference({ body: { resumed } }: Unit): Surroundings {
-  const now = regionModes();
-  if (!resumed || !leavesInference(resumed.frames, now)) return asItIs;
-  return (body) =>
-    throughRegions((enter) => {
-      enter({ ...now, inference: false });
-      return body();
-    });
-}
-
-function surrounded(run: object, outside: Surroundings): object {
-  if (outside === asItIs || typeof run !== "function") return run;
-  return (...inputs: readonly unknown[]): unknown => outside(() => apply(run, undefined, inputs));
 }
 
 /** A graph that enables gradients for a part runs with them enabled: the other nodes record that they are disabled. */

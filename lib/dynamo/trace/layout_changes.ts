@@ -29,7 +29,7 @@ export function beginChange(m: Interpreter, definition: OpDefinition, args: Reso
   if (tensor.isBegun || (requiresGrad && !isRecorded) || (real && requiresGrad)) {
     return breakGraph("gradientState", `${name} of a tensor that requires grad`);
   }
-  if (!m.gradEnabled && !m.inference && showsHistory(m, tensor)) {
+  if (!m.gradEnabled && showsHistory(m, tensor)) {
     return breakGraph("gradientState", `${name} of a view of a tensor that requires grad`);
   }
   const [, ...rest] = Object.keys(definition.params);

@@ -50,7 +50,6 @@ import { normalForm } from "./node_arguments.ts";
 import { clampedByNumbers } from "./number_bounds.ts";
 import { rangeOfNumbers } from "./ranges_of_numbers.ts";
 import { besideNumbersOnly, inOneDimension } from "./lone_numbers.ts";
-import { isUntracked } from "./region_modes.ts";
 import { calledOnSelections, selectedBy } from "./selections.ts";
 import { beginChange, finishChange } from "./layout_changes.ts";
 import { relyOnWholeness } from "../variables/numbers.ts";
@@ -329,26 +328,7 @@ function detached(m: Interpreter, tensor: TensorValue): GraphValue {
     : breakGraph("tensorItem");
 }
 
-function append(m: Interpreter, target: CallTarget, args: Resolved, method: boolean): Value {
-  const before = m.output.graph.nodes.length, value = appendCall(m, target, args, method);
-  if (!m.inference) return value;
-  // A tensor that is unchanged appends nothing
-  const made = m.output.graph.nodes.slice(before).find((node) =>
-    node.target === graphNameOf(target.definition)
-  );
-  if (!made || !isUntracked(m, target, made)) return value;
-  const cut = (each: Value): Value => {
-    // A view in a graph knows the operation that created it, even if it knows no base tensor
-    if (each.kind === "tensor" && each.requiresGrad) {
-      breakGraph("gradientState", "a view with a history in a region of inference");
-    }
-    return callOp(m, m.opNamed("detach"), [each], true);
-  };
-  if (value.kind !== "object") return cut(value);
-  return namedArray(m, target.definition, allElements(m, value).map(cut));
-}
-
-function appendCall(m: Interpreter, target: CallTarget, given: Resolved, method: boolean): Value {
+function append(m: Interpreter, target: CallTarget, given: Resolved, method: boolean): Value {
   const { definition, inplace } = target;
   const args = withFittingScalars(m, definition, given);
   const tensors = tensorArguments(args);
