@@ -24,7 +24,21 @@ import { isTensor } from "../lib/tensor/tensor.ts";
 import { callOp } from "../lib/tensor/eager.ts";
 import { classPlan } from "../lib/tensor/classes.ts";
 import { entryOf, type Plan, tensorsOf } from "../lib/tensor/plan.ts";
-import { arange, DynError, manualSeed, nn, noGrad, rand, randn, Tensor, tensor, where } from "../mod.ts";
+import {
+  arange,
+  DynError,
+  full,
+  manualSeed,
+  nn,
+  noGrad,
+  rand,
+  randint,
+  randn,
+  randnLike,
+  Tensor,
+  tensor,
+  where,
+} from "../mod.ts";
 import { makeSample } from "./support/samples.ts";
 import { orderedNumbers } from "./support/special_numbers.ts";
 
@@ -119,6 +133,32 @@ Deno.test("dense tensors of one shape are rows to elementwise ops: one class for
   const [x, row] = [randn([200, 100]), randn([100])], before = classes();
   assertEquals(x.atan2(row).shape, [200, 100]);
   assertEquals(classes() - before, 1);
+});
+
+/** Draws of elements in the shape of a tensor of probabilities. */
+const DRAWS: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+  rand: ({ shape }) => rand(shape, { dtype: "float64" }),
+  randn: ({ shape }) => randn(shape),
+  randint: ({ shape }) => randint(3, 90, shape),
+  randnLike: (x) => randnLike(x),
+  bernoulli_: (x) => x.bernoulli_(0.3),
+  uniform_: (x) => x.uniform_(-1, 2),
+  normal_: (x) => x.normal_(),
+};
+
+Deno.test("random elements are drawn by their positions in a row: one class for all shapes", () => {
+  const shapes = [[200, 100], [20, 10, 100], [20_000], [2, 2, 5000]];
+  for (const [name, draw] of Object.entries(DRAWS)) {
+    const given = shapes.map((shape) => full(shape, 0.3)), before = counters.get("eager", "classes");
+    const found = given.map((x) => {
+      manualSeed(4);
+      return draw(x);
+    });
+    assert(counters.get("eager", "classes") - before <= 1, `Expected at most one class of ${name}`);
+    assertEquals(found.map(({ shape }) => shape), shapes);
+    const [first, ...others] = found.map((each) => each.reshape(-1));
+    for (const each of others) assert(first && each.equal(first), name);
+  }
 });
 
 /** The samples of an op whose tensors have one shape. */

@@ -144,16 +144,20 @@ export function classPlan(request: ClassRequest, policy: ClassPolicy = "usual"):
 }
 
 /**
- * An elementwise call over dense tensors of one shape, as a call over rows of as many elements, so that all such shapes
- * are one class; null for other calls.
+ * A call whose elements depend on their own position alone, over dense tensors of one shape, as a call over rows of as
+ * many elements, so that all such shapes are one class; null for other calls. Random elements are drawn by their
+ * positions.
  */
 function asRow({ entry, args, numbers }: ClassRequest): {
   readonly request: ClassRequest;
   readonly shape: readonly number[];
 } | null {
-  if (!entry.definition.elementwise) return null;
-  const tensors = tensorsOf(entry, args).filter(({ layout }) => layout.shape.length > 0);
-  const shape = tensors[0]?.layout.shape ?? [];
+  const { elementwise = false, implementation } = entry.definition,
+    isDrawn = implementation.kind === "random";
+  if (!elementwise && !isDrawn) return null;
+  const tensors = tensorsOf(entry, args).filter(({ layout }) => layout.shape.length > 0), [first] = tensors;
+  const sizes = isDrawn && first === undefined ? sizesAmong(entry, args) : null;
+  const shape = first?.layout.shape ?? sizes?.shape ?? [];
   if (shape.length < 2) return null;
   const isAlike = ({ layout }: Tensor) =>
     isFresh(layout) && layout.shape.length === shape.length &&
@@ -165,7 +169,22 @@ function asRow({ entry, args, numbers }: ClassRequest): {
       ? tensor
       : new Tensor(storage, contiguousLayout([numel], dtype, device), offset);
   };
-  return { request: { entry, args: mapTensors(entry, args, inRow), numbers }, shape };
+  const size = sizes ? { [sizes.param]: [shape.reduce((a, b) => a * b, 1)] } : {};
+  return { request: { entry, args: { ...mapTensors(entry, args, inRow), ...size }, numbers }, shape };
+}
+
+/** The parameter of a call that says the shape of its result, and that shape, if it has elements. */
+function sizesAmong(
+  { slots }: OpEntry,
+  args: TensorArgs,
+): { readonly param: string; readonly shape: readonly number[] } | null {
+  for (const { name: param, kind } of slots) {
+    const value = args[param];
+    if (kind !== "sizes" || !Array.isArray(value)) continue;
+    const shape = value.filter((each) => typeof each === "number" && Number.isInteger(each) && each > 0);
+    return shape.length === value.length ? { param, shape } : null;
+  }
+  return null;
 }
 
 function planByClass({ entry, args, numbers }: ClassRequest, policy: ClassPolicy): Plan | undefined {
