@@ -1,5 +1,5 @@
 /** Functions that share a variable, in a module that is loaded behind dyn, which can then tell such variables apart. */
-import type { Tensor } from "../../mod.ts";
+import type { Tensor } from "../../../mod.ts";
 
 type Step = (x: Tensor) => Tensor;
 
