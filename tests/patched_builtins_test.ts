@@ -592,3 +592,17 @@ Deno.test("adding to the longest list throws where the program catches it", () =
     assertEquals(compiled(ones([1]), list()), program(ones([1]), list()));
   }
 });
+
+Deno.test("a replaced function of Math or of Object leaves the others in the graph", () => {
+  const restore = [put(Math, "random", () => 0.5)(), put(Object, "values", () => [1, 2])()];
+  try {
+    const run = (x: Tensor) =>
+      x.mul(Math.max(2, Math.floor(3.5)) * Math.random()).add(
+        Object.keys({ a: 1 }).length + Object.values({}).length,
+      );
+    const compiled = compile(run, { backend: "eager", fullgraph: true });
+    assertEquals([compiled(ones([1])).tolist(), run(ones([1])).tolist()], [[4.5], [4.5]]);
+  } finally {
+    for (const each of restore) each();
+  }
+});

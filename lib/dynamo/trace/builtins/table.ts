@@ -8,6 +8,12 @@ import type { ConstructorModel } from "../calls.ts";
 import type { BuiltinModel } from "../interpreter.ts";
 import { functionLabel } from "../../variables/labels.ts";
 
+/**
+ * Objects whose functions call no other function of the object. Methods of other classes call each other, and what they
+ * call may be the program's.
+ */
+const CALL_NO_OTHERS: ReadonlySet<object> = new Set([globalThis, Math, JSON, Reflect, Number, Object]);
+
 /** Registers and looks up models. */
 export class ModelTable {
   readonly #models = new Map<object, BuiltinModel>();
@@ -18,8 +24,7 @@ export class ModelTable {
     const fn: unknown = Reflect.getOwnPropertyDescriptor(owner, name)?.value;
     if (typeof fn !== "function") return;
     this.#models.set(fn, (m, request) => {
-      // Methods that a builtin calls on its own class may be the program's; functions of the global object call none.
-      if (owner !== globalThis && isReplaced(owner)) {
+      if (!CALL_NO_OTHERS.has(owner) && isReplaced(owner)) {
         breakGraph("builtin", `${String(name)}, beside methods that the program has replaced`);
       }
       return model(m, request);
