@@ -39,6 +39,7 @@ import type { BackwardCall } from "./backward_calls.ts";
 import { evaluate, type Sym } from "../sym/expr.ts";
 import { placesOf, type Reading } from "./connections.ts";
 import type { RuntimePlan } from "./joint.ts";
+import { savedReads } from "./saved_reads.ts";
 
 /** The history of a result whose backward pass would read released values. */
 export class LostNode extends Node {
@@ -155,8 +156,7 @@ export class CompiledNode extends Node {
     const again = () => this.#differentiate(grads, { ...options, results: [] }).edges;
     const saved = this.#saved;
     // The tape may not need a value that the graph has saved and the program has overwritten
-    const overwritten = saved?.some((each) => each instanceof SavedTensor && each.overwritten);
-    if (ambient.gradEnabled || saved === null || overwritten) return again();
+    if (ambient.gradEnabled || saved === null || this.#readsOverwritten(saved, leads)) return again();
     const results = this.#compiled(saved, { grads, leads });
     if (results === null) return again();
     // Zeros that replaced missing tangents may have been multiplied by infinities
@@ -181,13 +181,11 @@ export class CompiledNode extends Node {
       ? (...args) => listOf(functional.forward(...args))
       : this.#callBackward;
     const originOf = (k: number) => leads[k] && this.edges[k] ? origins[k] ?? null : null;
-    const asked = new Set(this.edges.flatMap((_, k) => {
-      const origin = originOf(k);
-      return origin?.kind === "output" ? [origin.output] : [];
-    }));
-    const given = asked.size === 0
-      ? []
-      : run(...saved.map((each) => this.#unpack(each)), ...this.#sizes, ...this.#given(grads));
+    const asked = this.#asked(leads);
+    // None of the gradients that are asked for is computed from elements that the program has overwritten
+    const valueOf = (each: unknown) =>
+      each instanceof SavedTensor && each.overwritten ? each.present : this.#unpack(each);
+    const given = asked.size === 0 ? [] : run(...saved.map(valueOf), ...this.#sizes, ...this.#given(grads));
     if (given === null) return null;
     const found = new Map([...asked].map((output) => {
       const grad = tensorAt(given, output);
@@ -198,6 +196,25 @@ export class CompiledNode extends Node {
       if (origin === null) return null;
       return (origin.kind === "output" ? found.get(origin.output) : grads[origin.tangent]) ?? null;
     });
+  }
+
+  /** The outputs of the backward graph that are gradients of some edges. */
+  #asked(leads: readonly boolean[]): Set<number> {
+    const { origins } = this.#backward;
+    return new Set(this.edges.flatMap((edge, k) => {
+      const origin = leads[k] && edge ? origins[k] : null;
+      return origin?.kind === "output" ? [origin.output] : [];
+    }));
+  }
+
+  /** Returns whether gradients of some edges are computed from saved values that were written in place since. */
+  #readsOverwritten(saved: readonly unknown[], leads: readonly boolean[]): boolean {
+    const overwritten = saved.flatMap((each, at) =>
+      each instanceof SavedTensor && each.overwritten ? [{ at, each }] : []
+    );
+    if (overwritten.length === 0) return false;
+    const read = savedReads(this.#backward, this.#asked(leads));
+    return overwritten.some(({ at, each }) => read.has(at) || each.present?.layout !== each.layout);
   }
 
   override reaches(output: number, edge: number): boolean {

@@ -61,6 +61,11 @@ export class SavedTensor {
     return this.#tensor !== null && this.layout.numel !== 0 && this.#tensor.storage.version !== this.#version;
   }
 
+  /** The tensor as it is now, for readers that use none of its elements; null if it was released or packed. */
+  get present(): Tensor | null {
+    return this.#tensor;
+  }
+
   release(): void {
     this.#tensor = null;
     this.#packed = null;
