@@ -525,6 +525,7 @@ import "./lib/aot/rematerialize.ts";
 import "./lib/autograd/forwarding.ts";
 import "./lib/autograd/saved_hooks.ts";
 import "./lib/autograd/saved.ts";
+import "./lib/aot/saved_reads.ts";
 import "./lib/aot/compiled_node.ts";
 import "./lib/aot/keys.ts";
 import "./lib/aot/runtime.ts";

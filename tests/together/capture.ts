@@ -28,6 +28,7 @@ import "../size_idioms_test.ts";
 import "../fresh_inputs_test.ts";
 import "../kinds_of_values_test.ts";
 import "../tape_hooks_test.ts";
+import "../tape_programs_test.ts";
 import "../layer_facts_test.ts";
 import "../repeated_calls_test.ts";
 import "../rows/calls_test.ts";

@@ -61,7 +61,7 @@ function switchGradient(m: Interpreter, tensor: TensorValue, wanted: boolean): v
   const known = before?.kind === "constant" ? before.value === true : real.requiresGrad;
   // A recorded write has made it a result
   if (known !== tensor.requiresGrad || !isDifferentiable(tensor.meta.dtype)) return refuse();
-  refuseChangedHistory(m, real);
+  refuseChangedHistory(m, real, true);
   if (leafHooks(m, tensor) === null) return refuse();
   if (wanted && !real.requiresGrad && !isSwitched(tensor)) {
     // What has read it would have a history

@@ -43,7 +43,7 @@ export function checkLeaf(m: Interpreter, target: GraphValue): void {
   }
   const root = shownInput(target.node, { detached: false });
   const { real = null, source = null } = (root && m.output.tensors.get(root)) ?? {};
-  if (real) refuseChangedHistory(m, real);
+  if (real) refuseChangedHistory(m, real, true);
   const refused = real && refusedWrite(real);
   if (refused) refuseCall(`an in-place operation on ${refused}`);
   const requires = (node: Node) => m.output.tensors.get(node)?.requiresGrad;
@@ -53,6 +53,12 @@ export function checkLeaf(m: Interpreter, target: GraphValue): void {
   // A tensor that requires grad because of a write in the graph has a history
   if (!real?.requiresGrad || !source) return;
   m.output.guard({ kind: "made", source });
+}
+
+/** Ends the graph at hooks of views that a write through any tensor of their memory takes from them. */
+export function refuseLostHooks(m: Interpreter, target: Node): void {
+  const root = shownInput(target, { detached: true }), real = root && m.output.tensors.get(root)?.real;
+  if (real) refuseChangedHistory(m, real, false);
 }
 
 /** Breaks the graph at a write after which the tape gives a history to a view that was created without one. */

@@ -58,8 +58,13 @@ export function refuseLaterHooks(m: Interpreter): void {
   }
 }
 
-/** Ends the graph where a hook is registered on a tensor whose history changes later on. */
-export function refuseChangedHistory(m: Interpreter, changed: Tensor): void {
-  const found = registrationsOf(m).find(({ tensor }) => tensor?.storage === changed.storage);
+/**
+ * Ends the graph where a hook is registered on a tensor whose history changes later on. `isRecorded`: whether the write
+ * that changes it is; other writes give a new history, without the hook, to views alone.
+ */
+export function refuseChangedHistory(m: Interpreter, changed: Tensor, isRecorded: boolean): void {
+  const found = registrationsOf(m).find(({ tensor }) =>
+    tensor?.storage === changed.storage && (isRecorded || tensor.viewState !== null)
+  );
   if (found) m.restartAt(found.step, { kind: "gradientState", detail: "a hook is registered" });
 }

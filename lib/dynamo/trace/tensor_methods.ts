@@ -2,6 +2,7 @@
  * Traces methods of tensors that are not ops: metadata, elements, indexing, the gradient tape. Invariant: a method
  * that reads elements returns an item or breaks the graph.
  */
+import { aliasesArgument } from "../../autograd/aliases_argument.ts";
 import { config } from "../../base/config.ts";
 import { elementCount, isContiguous } from "../../graph/meta.ts";
 import { type DType, isDType } from "../../base/dtype.ts";
@@ -141,8 +142,13 @@ const METHODS: Readonly<Record<string, Method>> = {
     return later ?? breakGraph("tensorMethod", "registerPostAccumulateGradHook");
   },
   backward: (m, self, _args, request) => backward(m, self, request),
-  detach_: (_m, self, given) =>
-    self.requiresGrad || given.length > 0 ? breakGraph("gradientState", "detach_") : self,
+  detach_(_m, self, given) {
+    const { node } = self;
+    // Views refuse it; what comes from outside may be one
+    const isNew = (node?.op === "call_function" || node?.op === "call_method") && node.target !== "getitem" &&
+      !node.target.endsWith("_") && !aliasesArgument(node);
+    return self.requiresGrad || given.length > 0 || !isNew ? breakGraph("gradientState", "detach_") : self;
+  },
   tolist: (m, self) => {
     const { shape } = self.meta, known = shape.filter((size) => typeof size === "number");
     const count = known.reduce((a, b) => a * b, 1), elements = knownTensor(m.output, self);

@@ -33,7 +33,14 @@ import { scalarDevice } from "../scalars.ts";
 import { allElements, newArray } from "./contents.ts";
 import { enumerableKeys } from "./object_keys.ts";
 import { argumentItself } from "./identity.ts";
-import { afterInplace, checkInplace, checkLeaf, isMetas, refuseLateHistories } from "./in_place.ts";
+import {
+  afterInplace,
+  checkInplace,
+  checkLeaf,
+  isMetas,
+  refuseLateHistories,
+  refuseLostHooks,
+} from "./in_place.ts";
 import type { Interpreter } from "./interpreter.ts";
 import {
   areFloats,
@@ -348,6 +355,7 @@ function append(m: Interpreter, target: CallTarget, given: Resolved, method: boo
       checkLeaf(m, first.value);
       refuseLateHistories(m, first.value.node, asks);
     }
+    refuseLostHooks(m, first.value.node);
     keepHistories(m, first.value.node);
   }
   if (inplace && first) keepReadElements(m, first.value.node);
