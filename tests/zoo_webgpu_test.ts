@@ -1,5 +1,5 @@
 /**
- * The zoo on WebGPU: in one run of three, by the seed, a test of its smallest models, since a software adapter compiles
+ * The zoo on WebGPU: in one run of five, by the seed, a test of its smallest models, since a software adapter compiles
  * shaders for half a minute; or all with DYN_TEST_ALL=1.
  */
 import { init } from "../mod.ts";
