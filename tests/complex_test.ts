@@ -615,3 +615,17 @@ Deno.test("functions near the ends of their type are finite, and quotients at it
   viewAsReal(x.div(y)).sum().backward();
   assertEquals([x, y].map(({ grad }) => grad && viewAsReal(grad).tolist()), [[[-1, 1]], [[3, -1]]]);
 });
+
+Deno.test("reductions of complex numbers to a type of real ones convert them first, as PyTorch does", () => {
+  const x = viewAsComplex(tensor([[1.5, 3.5], [2, 4]]));
+  const found = [
+    x.sum(null, false, { dtype: "float64" }),
+    x.mean(0, false, { dtype: "float64" }),
+    x.cumsum(0, { dtype: "int32" }),
+    dyn.nansum(x, 0, false, { dtype: "float64" }),
+  ];
+  assertEquals(found.map(({ dtype }) => dtype), ["float64", "float64", "int32", "float64"]);
+  assertEquals(found.map((each) => each.tolist()), [3.5, 1.75, [1, 3], 3.5]);
+  assertThrows(() => x.mean(0, false, { dtype: "int32" }), dyn.DynError, "floating-point type for mean");
+  assertEquals(dyn.trapezoid(viewAsComplex(tensor([]).reshape([0, 3, 2])), { dim: 0 }).dtype, "complex64");
+});

@@ -51,16 +51,19 @@ function spreadIndex<P extends Params, T extends TensorLike>(
 /** Writes or adds values, batch first, at an index vector along a dimension. */
 function scattered<P extends Params, T extends TensorLike>(
   call: BatchCall<P, T>,
-  { self, dim, index, source, mode }: {
+  { self, dim, index, source, mode, wrap = false }: {
     readonly self: T;
     readonly dim: number;
     readonly index: T;
     readonly source: Operand<T>;
     readonly mode: "set" | "add";
+    /** Whether negative indices count from the end. */
+    readonly wrap?: boolean;
   },
 ): T {
   const { o } = call, axis = call.axis(dim, self), into = call.raised(self);
-  const at = spreadIndex(call, index, { like: into.shape, axis });
+  const given = spreadIndex(call, index, { like: into.shape, axis });
+  const at = wrap ? wrapped(call, given, into.shape[axis] ?? 1) : given;
   const missing = isTensor(source) ? into.shape.length - source.shape.length : 0;
   const values = isTensor(source)
     ? o.expand(
@@ -168,7 +171,7 @@ export const indexingRules: readonly RuleOf[] = [
     apply: (call) => {
       const { self, dim, index, value } = call.args;
       const source = isTensor(value) ? call.o.to(call.front(value), self.dtype) : value;
-      return scattered(call, { self, dim, index, source, mode: "set" });
+      return scattered(call, { self, dim, index, source, mode: "set", wrap: true });
     },
   }),
   over(advancedIndexing.gatherIndices, {

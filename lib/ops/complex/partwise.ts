@@ -2,7 +2,7 @@
  * Ops that treat real and imaginary parts alike: sums, and ops that move elements. The rule runs the op once on each
  * part. Invariant: arguments other than values (indices, masks, sizes) are the same for both.
  */
-import { type ComplexType, isComplex, partType } from "../../base/dtype.ts";
+import { type ComplexType, type DType, isComplex, isDType, partType } from "../../base/dtype.ts";
 import { DynError, InternalError } from "../../base/errors.ts";
 import type { Argument } from "../call.ts";
 import type { TensorLike } from "../definition.ts";
@@ -114,6 +114,25 @@ function tensorOf<T extends TensorLike>(value: OperandOf<T>): T {
   throw new InternalError("Expected a tensor but found a number");
 }
 
+/** The arguments with values converted to a type of real numbers. */
+function converted<T extends TensorLike>(
+  o: OpApi<T>,
+  args: ArgsOf<Params, T>,
+  { names, dtype }: { readonly names: readonly string[]; readonly dtype: DType },
+): ArgsOf<Params, T> {
+  const given: Record<string, Argument<T>> = { ...args };
+  for (const name of names) {
+    const value = args[name];
+    if (isOperand<T>(value) && isTensor(value)) given[name] = o.to(value, dtype);
+  }
+  return given;
+}
+
+function oneResult<T extends TensorLike>(name: string, found: T | readonly T[]): T {
+  if ("dtype" in found) return found;
+  throw new InternalError(`Expected one result of ${name} but found several`);
+}
+
 function partwise(name: string, names: readonly string[]): ComplexRule {
   return {
     name,
@@ -129,15 +148,14 @@ function partwise(name: string, names: readonly string[]): ComplexRule {
       if (isReal && typeof args["dtype"] !== "string") {
         throw new DynError(`Expected real numbers in ${name} of ${kept.dtype} but found complex ones`);
       }
-      const asked = args["dtype"];
-      const dtype = typeof asked === "string" && (asked === "complex64" || asked === "complex128")
-        ? asked
-        : complexResult(valuesOf(args, names));
-      const run = (part: "re" | "im"): T => {
-        const found = callNamed(o, name, partsIn(o, args, { names, dtype, part }));
-        if ("dtype" in found) return found;
-        throw new InternalError(`Expected one result of ${name} but found several`);
-      };
+      const asked = args["dtype"], wanted = isDType(asked) ? asked : null;
+      if (wanted !== null && !isComplex(wanted)) {
+        // The numbers are converted before they are summed, and lose their imaginary part there
+        return oneResult(name, callNamed(o, name, converted(o, args, { names, dtype: wanted })));
+      }
+      const dtype = wanted ?? complexResult(valuesOf(args, names));
+      const run = (part: "re" | "im"): T =>
+        oneResult(name, callNamed(o, name, partsIn(o, args, { names, dtype, part })));
       return joined(o, { re: run("re"), im: run("im") });
     },
   };

@@ -67,6 +67,8 @@ function vectorScatter(
   args: { self: Operand; dim: number; index: Operand },
   spec: {
     readonly mode: "set" | "add";
+    /** Whether negative indices count from the end. */
+    readonly wrap?: boolean;
     readonly value: <V>(o: Body<V>, position: readonly Dim[]) => V;
   },
 ): Lowered[] {
@@ -80,9 +82,11 @@ function vectorScatter(
     over: self.shape.length === 0 ? index.shape : withSize(self.shape, at, index.shape[0] ?? 1),
     mode: spec.mode,
     target: (o, position) =>
-      self.shape.length === 0
-        ? []
-        : withSize(position, at, indirectIndex(o, vectorAt(o, index, position[at] ?? 0), { size })),
+      self.shape.length === 0 ? [] : withSize(
+        position,
+        at,
+        indirectIndex(o, vectorAt(o, index, position[at] ?? 0), { size, wrap: spec.wrap ?? false }),
+      ),
     value: (o, position) => spec.value(o, position),
   }];
 }
@@ -187,7 +191,8 @@ const indexCopy = lowerOp({
 
 const indexFill = lowerOp({
   name: "indexFill",
-  doc: "self with one value at a vector of indices along a dimension, as `torch.index_fill`.",
+  doc:
+    "self with one value at a vector of indices, which may be negative, along a dimension, as `torch.index_fill`.",
   params: { ...vectorParams, value: required("operand", { changes: {} }) },
   inplace: true,
   infer({ self, dim, index, value }) {
@@ -199,10 +204,11 @@ const indexFill = lowerOp({
     checkHeld(value, self.dtype);
     return contiguousMeta(self.shape, self.dtype, deviceOf([self, index]));
   },
-  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim))],
+  ranges: ({ self, dim, index }) => [indexRange(index, sizeAt(self, dim), true)],
   lower: (args) =>
     vectorScatter(args, {
       mode: "set",
+      wrap: true,
       value: (o) => elementOf(o, args.value, { index: [], dtype: args.self.dtype }),
     }),
   gradient: {
@@ -216,7 +222,10 @@ const indexFill = lowerOp({
       };
     },
   },
-  samples: [{ args: [t(3, 4), 0, VECTOR, 1.5] }],
+  samples: [
+    { args: [t(3, 4), 0, VECTOR, 1.5] },
+    { args: [t(3, 4), 1, { tensor: [3], dtype: "int64", range: [-4, 4] }, 1.5] },
+  ],
 });
 
 export const vectorIndexing = { indexSelect, indexAdd, indexCopy, indexFill } as const;

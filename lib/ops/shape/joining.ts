@@ -5,7 +5,7 @@
 import { snakeCase } from "../../base/names.ts";
 import { checkAtLeast } from "../../base/checked_numbers.ts";
 import { DynError } from "../../base/errors.ts";
-import { isFloat, isInteger } from "../../base/dtype.ts";
+import { isComplex, isFloat, isInteger } from "../../base/dtype.ts";
 import { add, type Dim, mul, product } from "../../sym/expr.ts";
 import { isAtMost, isEqual } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -402,7 +402,7 @@ function trapezoidRule(name: "trapezoid" | "cumulativeTrapezoid", aliases: reado
       const spacing = isTensor(x) ? o.diff(alignedTo(o, widened(o, x), y, at), 1, at) : x ?? dx ?? 1;
       const size = y.shape[at] ?? 1;
       if (isEqual(size, 0)) {
-        const none = o.to(y, floatTypeOf(y.dtype));
+        const none = isComplex(y.dtype) ? y : o.to(y, floatTypeOf(y.dtype));
         return name === "trapezoid" ? o.sum(none, [at]) : o.cumsum(none, at);
       }
       const pairs = o.add(o.slice(heights, at, 1, null), o.slice(heights, at, 0, add(size, -1)));
