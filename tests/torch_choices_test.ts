@@ -11,6 +11,7 @@ import {
   atleast3d,
   autograd,
   baddbmm,
+  blockDiag,
   broadcastShapes,
   compile,
   compiler,
@@ -367,9 +368,9 @@ Deno.test("reductions over no dimension, sums of bools, limits of halves, and co
   const finite = (x: Tensor) => x.mul(200).mul(200).nanToNum();
   assertEquals(finite(ends).tolist(), [65504, -65504, 0, 40000]);
   assertEquals(compile(finite)(ends).tolist(), [65504, -65504, 0, 40000]);
-  const undefinedPower = { re: nan, im: nan }, none = { re: 0, im: 0 };
+  const undefinedPower = { re: nan, im: nan }, none = { re: 0, im: 0 }, infinite = { re: inf, im: nan };
   const powers = tensor([{ re: 0, im: 2 }, { re: 1, im: -1 }, { re: -1, im: 1 }, none]);
-  assertEquals(pow(0, powers).tolist(), [undefinedPower, none, undefinedPower, { re: 1, im: 0 }]);
+  assertEquals(pow(0, powers).tolist(), [undefinedPower, none, infinite, { re: 1, im: 0 }]);
   const samples = tensor([none, { re: 1, im: 1 }, { re: 4, im: 1 }]);
   assertEquals(gradient(samples)[0]?.tolist(), [{ re: 1, im: 1 }, { re: 2, im: 0.5 }, { re: 3, im: 0 }]);
   // Samples between which a difference is taken do not count themselves
@@ -531,4 +532,15 @@ Deno.test("conjugate transposes as functions conjugate, and complex views of not
   const nothing = zeros([0, 0], { dtype: "complex64", requiresGrad: true });
   linalg.det(nothing).abs().backward();
   assertEquals(nothing.grad?.shape, [0, 0]);
+});
+
+Deno.test("weights, exponents and 0-d blocks take part in the type of a result as such", () => {
+  const half = tensor([[1, 2.5, 4], [0.5, 1, 3]], { dtype: "bfloat16" });
+  assertEquals(cov(half, { aweights: tensor([0.5, 1.5, 2]) }).dtype, "float32");
+  assertEquals(cov(half, { fweights: tensor([1, 2, 3], { dtype: "int64" }) }).dtype, "bfloat16");
+  const block = blockDiag([tensor([1.5, 2], { dtype: "bfloat16" }), tensor(2.5)]);
+  assertEquals([block.dtype, block.tolist()], ["bfloat16", [[1.5, 2, 0], [0, 0, 2.5]]]);
+  const z = viewAsComplex(tensor([[1.5, 2]]));
+  assertEquals(z.ldexp(tensor([2], { dtype: "float64" })).dtype, "complex128");
+  assertEquals([z.ldexp(tensor(2.5)).dtype, z.ldexp(tensor([2])).dtype], ["complex64", "complex64"]);
 });

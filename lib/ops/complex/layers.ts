@@ -2,7 +2,7 @@
  * Convolutions, activations and distances of complex tensors. Invariant: convolutions are bilinear, so that each is four
  * of real tensors; distances are real.
  */
-import { partType } from "../../base/dtype.ts";
+import { isFloat, partType } from "../../base/dtype.ts";
 import type { TensorLike } from "../definition.ts";
 import { activations } from "../elementwise/activation.ts";
 import { elementwise } from "../elementwise/elementwise.ts";
@@ -60,8 +60,8 @@ export const layerRules: readonly ComplexRule[] = [
     return o.where(isZero, 1, o.div(o.sin(angle), angle));
   }),
   rule(elementwise.ldexp, (o, { self, other }) => {
-    const isReal = !isComplexTensor(other);
-    return o.mul(self, o.pow(2, isReal ? o.to(other, partType(self.dtype)) : other));
+    const isWhole = !isFloat(other.dtype) && !isComplexTensor(other);
+    return o.mul(self, o.pow(2, isWhole ? o.to(other, partType(self.dtype)) : other));
   }),
   rule(statistics.logsumexp, (o, { self, dim, keepdim }) => {
     const dims = reducedDims(dim, self.shape.length);

@@ -2,11 +2,13 @@
  * Covariance and correlation of variables. Invariant: compositions over centred rows.
  */
 import { DynError } from "../../base/errors.ts";
-import { isComplex, isDifferentiable, isFloat, partType } from "../../base/dtype.ts";
+import { type DType, isComplex, isDifferentiable, isFloat, partType } from "../../base/dtype.ts";
 import { adjoint } from "../factors/adjoint.ts";
 import { sub } from "../../sym/expr.ts";
 import { isEqual, isLess } from "../../sym/decide.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
+import type { TensorLike } from "../definition.ts";
+import { resultTypeOf } from "../promotion.ts";
 import { nullable, optional, required } from "../params.ts";
 import { eachElement, t } from "../pointwise.ts";
 import { shapeText } from "../shapes.ts";
@@ -63,12 +65,12 @@ const cov = composeWideOp({
     if (aweights && !isFloat(aweights.dtype)) {
       throw new DynError(`Expected float weights but found ${aweights.dtype}`);
     }
-    return betweenRows(self);
+    return betweenRows({ ...self, dtype: weightedType(self, aweights) });
   },
   compose(o, { self, correction, fweights: given, aweights }) {
     const fweights = given && o.frequencies(given);
     const x = self.shape.length < 2 ? o.reshape(self, [1, -1]) : self;
-    const rows = isDifferentiable(x.dtype) ? x : o.to(x, "float32"), real = partType(rows.dtype);
+    const rows = o.to(x, weightedType(self, aweights)), real = partType(rows.dtype);
     const weights = fweights && aweights ? o.mul(fweights, aweights) : fweights ?? aweights;
     const total = weights ? o.to(o.sum(weights), real) : null;
     const count = rows.shape[1] ?? 1;
@@ -114,6 +116,13 @@ const cov = composeWideOp({
     },
   ],
 });
+
+/** The type of a covariance: that of the rows, which are floats, and of their weights. */
+const weightedType = (rows: TensorLike, weights: TensorLike | null): DType =>
+  resultTypeOf([
+    { shape: rows.shape, dtype: isDifferentiable(rows.dtype) ? rows.dtype : "float32" },
+    ...weights ? [weights] : [],
+  ]);
 
 /** The result for each pair of rows. */
 function betweenRows({ shape, dtype, device }: TensorMeta): TensorMeta {

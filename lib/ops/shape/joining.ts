@@ -117,13 +117,15 @@ const blockDiag = composeOp({
     );
   },
   compose(o, { tensors }) {
-    const columns = tensors.reduce<Dim>((n, x) => add(n, blockShape(x.shape)[1]), 0);
+    // A 0-d tensor takes part in the type as such, though it becomes a matrix
+    const dtype = resultTypeOf(tensors),
+      columns = tensors.reduce<Dim>((n, x) => add(n, blockShape(x.shape)[1]), 0);
     let before: Dim = 0;
     const rows = tensors.map((x) => {
       const shape = blockShape(x.shape), start = before;
       before = add(before, shape[1]);
       const after = add(columns, mul(before, -1));
-      return o.constantPadNd(o.reshape(x, shape), [start, after], 0);
+      return o.constantPadNd(o.reshape(o.to(x, dtype), shape), [start, after], 0);
     });
     return o.cat(rows, 0);
   },
