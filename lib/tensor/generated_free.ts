@@ -1012,7 +1012,10 @@ export const indexCopy: {
   (self: Tensor, dim: number, named: { readonly index: Tensor; readonly source: Tensor }): Tensor;
   (self: Tensor, dim: number, index: Tensor, named: { readonly source: Tensor }): Tensor;
 } = ops.indexCopy;
-/** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+/**
+ * self with one value at a vector of indices, which may be negative, along a dimension, as
+ * `torch.index_fill`.
+ */
 export const indexFill: {
   (self: Tensor, dim: number, index: Tensor, value: Operand<Tensor>): Tensor;
   (

@@ -1093,13 +1093,25 @@ export interface TensorMethods<T> {
   indexCopy_(dim: number, named: { readonly index: T; readonly source: T }): T;
   /** indexCopy, in place; returns this tensor. */
   indexCopy_(dim: number, index: T, named: { readonly source: T }): T;
-  /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+  /**
+   * self with one value at a vector of indices, which may be negative, along a dimension, as
+   * `torch.index_fill`.
+   */
   indexFill(dim: number, index: T, value: Operand<T>): T;
-  /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+  /**
+   * self with one value at a vector of indices, which may be negative, along a dimension, as
+   * `torch.index_fill`.
+   */
   indexFill(named: { readonly dim: number; readonly index: T; readonly value: Operand<T> }): T;
-  /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+  /**
+   * self with one value at a vector of indices, which may be negative, along a dimension, as
+   * `torch.index_fill`.
+   */
   indexFill(dim: number, named: { readonly index: T; readonly value: Operand<T> }): T;
-  /** self with one value at a vector of indices along a dimension, as `torch.index_fill`. */
+  /**
+   * self with one value at a vector of indices, which may be negative, along a dimension, as
+   * `torch.index_fill`.
+   */
   indexFill(dim: number, index: T, named: { readonly value: Operand<T> }): T;
   /** indexFill, in place; returns this tensor. */
   indexFill_(dim: number, index: T, value: Operand<T>): T;
