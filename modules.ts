@@ -1115,6 +1115,7 @@ import "./lib/tensor/generated_special.ts";
 import "./lib/tensor/special.ts";
 import "./lib/autograd/install.ts";
 import "./lib/autograd/forward_ad.ts";
+import "./lib/autograd/multi_grad_hook.ts";
 import "./lib/autograd/graph.ts";
 import "./lib/autograd/derivatives.ts";
 import "./lib/autograd/gradcheck.ts";

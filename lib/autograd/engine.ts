@@ -173,6 +173,16 @@ interface PassOptions {
   readonly hooks: "all" | "results";
 }
 
+/** The backward passes that run, the innermost last. */
+const running: Pass[] = [];
+
+/** The present backward pass. Throws InternalError outside of one. */
+export function currentPass(): Pick<Pass, "reaches"> {
+  const pass = running.at(-1);
+  if (!pass) throw new InternalError("Expected a backward pass but found none");
+  return pass;
+}
+
 /** One backward pass. */
 class Pass {
   readonly captured: (Tensor | null)[] = [];
@@ -200,12 +210,15 @@ class Pass {
   run(): void {
     const { roots, options: { createGraph } } = this;
     const devices = new Set(roots.map(({ grad }) => grad.device));
+    running.push(this);
     try {
       runPass({ createGraph, devices }, () => setGradEnabled(createGraph, () => this.#walk()));
     } catch (error) {
       // Promised gradients that were never computed are absent
       for (const tensor of this.#firsts) if (tensor.grad?.storage.filled === false) tensor.grad = null;
       throw error;
+    } finally {
+      running.pop();
     }
   }
 
@@ -247,6 +260,11 @@ class Pass {
       }
     }
     return found;
+  }
+
+  /** Returns whether gradients flow to an edge in this pass. */
+  reaches(edge: Edge): boolean {
+    return this.#dependencies.has(edge.node) && this.#isNeeded(edge);
   }
 
   /** Returns whether gradients must arrive at a result of a node. */

@@ -66,6 +66,14 @@ export abstract class Node implements GradFn<Tensor> {
 
   constructor(public edges: readonly (Edge | null)[]) {}
 
+  /** The operations that the gradients of its inputs flow to, with the result that each is of; null: none is wanted. */
+  get nextFunctions(): readonly (readonly [Node | null, number])[] {
+    return this.edges.map((edge) => {
+      const next = edge && forwarded(edge);
+      return [next?.node ?? null, next?.output ?? 0];
+    });
+  }
+
   /** Gradients of the inputs from those of the results; one per edge, null for none. */
   abstract apply(grads: readonly (Tensor | null)[], options: ApplyOptions): readonly (Tensor | null)[];
 

@@ -15,6 +15,10 @@ export type TensorHook<T> = (grad: T) => T | void;
 export interface GradFn<T> {
   /** The name that PyTorch prints: "AddBackward0". */
   readonly name: string;
+  /** The operations that gradients flow to from here, each with the number of its result; null: none is wanted. */
+  readonly nextFunctions: readonly (readonly [GradFn<T> | null, number])[];
+  /** Of an accumulator: the leaf. */
+  readonly variable?: T;
   /** Hooks on its results, by result and then by id. */
   readonly hooks: Map<number, Map<number, TensorHook<T>>>;
   /** Of an accumulator: functions to call after a gradient was added. */

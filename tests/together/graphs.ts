@@ -30,5 +30,6 @@ import "../compile_options_test.ts";
 import "../checkpoint_test.ts";
 import "../torch_files_test.ts";
 import "../module_state_test.ts";
+import "../gradient_graph_test.ts";
 import "../uninitialized_parameters_test.ts";
 import "../equal_layers_test.ts";

@@ -13,7 +13,9 @@ import { endTransform, flowsBeyond } from "../../autograd/beyond.ts";
 import { applyRecorded, applyUnrecorded, traceHistory } from "../../autograd/captured_function.ts";
 import { Function as CustomFunction, invoke } from "../../autograd/function.ts";
 import { passedThrough } from "../../autograd/passing.ts";
+import { currentPass } from "../../autograd/engine.ts";
 import { grad } from "../../autograd/entry_points.ts";
+import { registerMultiGradHook } from "../../autograd/multi_grad_hook.ts";
 import { isDType } from "../../base/dtype.ts";
 import { GraphValue } from "../../ops/graph_builder.ts";
 import { ALL_OPS, findTarget } from "../../ops/table.ts";
@@ -171,6 +173,8 @@ function models(): ModelTable {
   made.call(deepCopy, () => breakGraph("builtin", "a deep copy of a module"));
   made.call(become, () => breakGraph("builtin", "a lazy layer gets its shape"));
   made.call(passedThrough, () => breakGraph("backward", "hooks of a module see gradients"));
+  made.call(registerMultiGradHook, () => breakGraph("backward", "a hook sees several gradients"));
+  made.call(currentPass, () => breakGraph("backward", "a hook sees several gradients"));
   made.call(graphBreak, () => breakGraph("asked", ""));
   made.call(checkpoint, callCheckpoint);
   made.call(errorOnGraphBreak, errorOnGraphBreakModel);
