@@ -1125,6 +1125,7 @@ import "./lib/func/transforms.ts";
 import "./lib/func/functional_call.ts";
 import "./lib/func/vmap.ts";
 import "./lib/func/jacobians.ts";
+import "./lib/func/rearrange.ts";
 import "./lib/func/stacked_state.ts";
 import "./lib/func/batch_norms.ts";
 import "./lib/func/mod.ts";

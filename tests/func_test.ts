@@ -421,3 +421,38 @@ Deno.test("Jacobians are of real functions: of complex ones both modes would giv
   }
   assertThrows(() => hessian((z: Tensor) => z.abs().sum())(z), DynError, "of real numbers for jac");
 });
+
+Deno.test("rearrange reorders, splits and merges axes by their names, compiled too", () => {
+  const { rearrange } = func, images = vector(Array.from({ length: 240 }, (_, at) => at)).reshape(2, 6, 4, 5);
+  const patches = (x: Tensor) => rearrange(x, "b (h p) (w q) c -> b (h w) (p q c)", { p: 3, q: 2 });
+  const counter = new compiler.CompileCounter(), compiled = compile(patches, { backend: counter });
+  for (const x of [images, ones([3, 9, 8, 5]), ones([4, 12, 6, 5]), ones([5, 6, 8, 5])]) {
+    const [b = 0, h = 0, w = 0] = x.shape;
+    const parts = x.reshape(b, h / 3, 3, w / 2, 2, 5).permute(0, 1, 3, 2, 4, 5).reshape(b, -1, 30);
+    for (const call of [patches, compiled]) assertEquals(call(x).tolist(), parts.tolist());
+  }
+  assertEquals(counter.frameCount, 2, "a size that changes makes one more graph");
+  const x = images.at(0),
+    cases: readonly (readonly [Tensor, Tensor])[] = [
+      [rearrange(x, "... c -> c ..."), x.permute(2, 0, 1)],
+      [rearrange(x, "h ... -> h (...)"), x.flatten(1)],
+      [rearrange(x, "h w c -> (c w) 1 h ()"), x.permute(2, 1, 0).flatten(0, 1).unsqueeze(1).unsqueeze(3)],
+      [rearrange(x.unsqueeze(1), "h 1 w c -> w h c"), x.transpose(0, 1)],
+      [rearrange([x, x.neg()], "b h w c -> h (b w) c"), stack([x, x.neg()], 1).flatten(1, 2)],
+    ];
+  for (const [found, expected] of cases) near(found, expected, "rearrange");
+  const refused: readonly (readonly [string, Record<string, number>, string])[] = [
+    ["h w -> w h", {}, "Expected 2 dimensions for h w of rearrange but found 3"],
+    ["h w c -> h w", {}, "both sides of -> but found c on one"],
+    ["h h c -> h c", {}, "once a side but found h twice"],
+    ["h 1 c -> h c", {}, "Expected a dimension of size 1 at 1 for rearrange but found 4"],
+    ["(a b) w c -> a b w c", {}, "a length for all but one of a, b"],
+    ["h w c -> c w h", { c: 4 }, "Expected c of rearrange to have length 4 but found 5"],
+    ["h w c -> c w h", { d: 4 }, "axes in the pattern of rearrange but found d"],
+    ["(h (w) c -> h w c", {}, "parentheses of rearrange in pairs"],
+    ["h w c", {}, "one -> but found"],
+  ];
+  for (const [pattern, lengths, message] of refused) {
+    assertThrows(() => rearrange(x, pattern, lengths), DynError, message);
+  }
+});
