@@ -556,12 +556,21 @@ function isTaken(name: string, definition: OpDefinition): boolean {
   return ALL_OPS.some((other) => other !== definition && other.name === name);
 }
 
-/** The type of an op as a function: its signature, or one for each way to call it. */
-function functionType(definition: OpDefinition): string {
+/**
+ * The type of an op as a function: its signature, or one for each way to call it. Functions that differ in the number of
+ * dimensions, as maxPool1d and maxPool2d, have the type of the first of them, whose name is in `first`: pages show a
+ * type in one line.
+ */
+function functionType(definition: OpDefinition, name: string, first: Map<string, string>): string {
   const lists = signatures(definition, { tensor: "Tensor", method: false });
   const [only, ...others] = lists;
-  if (only !== undefined && others.length === 0) return only.replace("): ", ") => ");
-  return `{\n${lists.map((list) => `  ${list};`).join("\n")}\n}`;
+  const type = only !== undefined && others.length === 0
+    ? only.replace("): ", ") => ")
+    : `{\n${lists.map((list) => `  ${list};`).join("\n")}\n}`;
+  const family = `${name.replace(/\dd$/, "")} ${type}`, same = first.get(family);
+  if (same !== undefined && type.length > LINE) return `typeof ${same}`;
+  first.set(family, name);
+  return type;
 }
 
 /** Returns whether an op is exported at the top of the module, and not only in namespaces. */
@@ -569,12 +578,15 @@ const isFree = (definition: OpDefinition): boolean => definition.exposure?.free 
 
 /** The functions at the top of the module, or those in namespaces. */
 function functionsFile(about: string, free: boolean): string {
-  const lines: string[] = [];
+  const lines: string[] = [], typed = new Map<string, string>();
   for (const d of ALL_OPS) {
     if (isFree(d) !== free || !isFunction(d)) continue;
     const [first, ...aliases] = exportNames(d).filter((name) => !isTaken(name, d));
     if (first === undefined) continue;
-    lines.push(comment(d.doc, ""), `export const ${first}: ${functionType(d)} = ops.${d.name};`);
+    lines.push(
+      comment(d.doc, ""),
+      `export const ${first}: ${functionType(d, first, typed)} = ops.${d.name};`,
+    );
     for (const name of aliases) {
       lines.push(comment(d.doc, ""), `export const ${name}: typeof ${first} = ${first};`);
     }

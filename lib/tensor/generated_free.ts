@@ -1602,82 +1602,12 @@ export const maxPool1d: {
  * The maximum of each window over 2 dimension(s); with returnIndices also its flat index. As
  * `nn.functional.max_pool2d`.
  */
-export const maxPool2d: {
-  (
-    self: Tensor,
-    kernelSize: Dim | readonly Dim[],
-    stride: Dim | readonly Dim[] | null | undefined,
-    padding: Dim | readonly Dim[] | undefined,
-    dilation: Dim | readonly Dim[] | undefined,
-    ceilMode: boolean | undefined,
-    returnIndices: true,
-    options?: MaxPool1dOptions,
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    kernelSize: Dim | readonly Dim[],
-    options: MaxPool1dOptions & { readonly returnIndices: true },
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    kernelSize: Dim | readonly Dim[],
-    stride: Dim | readonly Dim[] | null | undefined,
-    padding: Dim | readonly Dim[] | undefined,
-    dilation: Dim | readonly Dim[] | undefined,
-    ceilMode: boolean | undefined,
-    options: MaxPool1dOptions & { readonly returnIndices: true },
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    kernelSize: Dim | readonly Dim[],
-    stride?: Dim | readonly Dim[] | null,
-    padding?: Dim | readonly Dim[],
-    dilation?: Dim | readonly Dim[],
-    ceilMode?: boolean,
-    returnIndices?: false | MaxPool1dOptions,
-  ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: Dim | readonly Dim[] } & MaxPool1dOptions): Tensor;
-} = ops.maxPool2d;
+export const maxPool2d: typeof maxPool1d = ops.maxPool2d;
 /**
  * The maximum of each window over 3 dimension(s); with returnIndices also its flat index. As
  * `nn.functional.max_pool3d`.
  */
-export const maxPool3d: {
-  (
-    self: Tensor,
-    kernelSize: Dim | readonly Dim[],
-    stride: Dim | readonly Dim[] | null | undefined,
-    padding: Dim | readonly Dim[] | undefined,
-    dilation: Dim | readonly Dim[] | undefined,
-    ceilMode: boolean | undefined,
-    returnIndices: true,
-    options?: MaxPool1dOptions,
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    kernelSize: Dim | readonly Dim[],
-    options: MaxPool1dOptions & { readonly returnIndices: true },
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    kernelSize: Dim | readonly Dim[],
-    stride: Dim | readonly Dim[] | null | undefined,
-    padding: Dim | readonly Dim[] | undefined,
-    dilation: Dim | readonly Dim[] | undefined,
-    ceilMode: boolean | undefined,
-    options: MaxPool1dOptions & { readonly returnIndices: true },
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    kernelSize: Dim | readonly Dim[],
-    stride?: Dim | readonly Dim[] | null,
-    padding?: Dim | readonly Dim[],
-    dilation?: Dim | readonly Dim[],
-    ceilMode?: boolean,
-    returnIndices?: false | MaxPool1dOptions,
-  ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: Dim | readonly Dim[] } & MaxPool1dOptions): Tensor;
-} = ops.maxPool3d;
+export const maxPool3d: typeof maxPool1d = ops.maxPool3d;
 /** The mean of each window over 1 dimension(s), as `nn.functional.avg_pool1d`. */
 export const avgPool1d: {
   (
@@ -2055,69 +1985,9 @@ export const gridSampler: {
   ): Tensor;
 } = ops.gridSampler;
 /** As nn.functional.gridSample, with modes given by number, as `torch.grid_sampler_2d`. */
-export const gridSampler2d: {
-  (
-    input: Tensor,
-    grid: Tensor,
-    interpolationMode: number,
-    paddingMode: number,
-    alignCorners: boolean,
-  ): Tensor;
-  (
-    input: Tensor,
-    grid: Tensor,
-    named: {
-      readonly interpolationMode: number;
-      readonly paddingMode: number;
-      readonly alignCorners: boolean;
-    },
-  ): Tensor;
-  (
-    input: Tensor,
-    grid: Tensor,
-    interpolationMode: number,
-    named: { readonly paddingMode: number; readonly alignCorners: boolean },
-  ): Tensor;
-  (
-    input: Tensor,
-    grid: Tensor,
-    interpolationMode: number,
-    paddingMode: number,
-    named: { readonly alignCorners: boolean },
-  ): Tensor;
-} = ops.gridSampler2d;
+export const gridSampler2d: typeof gridSampler = ops.gridSampler2d;
 /** As nn.functional.gridSample, with modes given by number, as `torch.grid_sampler_3d`. */
-export const gridSampler3d: {
-  (
-    input: Tensor,
-    grid: Tensor,
-    interpolationMode: number,
-    paddingMode: number,
-    alignCorners: boolean,
-  ): Tensor;
-  (
-    input: Tensor,
-    grid: Tensor,
-    named: {
-      readonly interpolationMode: number;
-      readonly paddingMode: number;
-      readonly alignCorners: boolean;
-    },
-  ): Tensor;
-  (
-    input: Tensor,
-    grid: Tensor,
-    interpolationMode: number,
-    named: { readonly paddingMode: number; readonly alignCorners: boolean },
-  ): Tensor;
-  (
-    input: Tensor,
-    grid: Tensor,
-    interpolationMode: number,
-    paddingMode: number,
-    named: { readonly alignCorners: boolean },
-  ): Tensor;
-} = ops.gridSampler3d;
+export const gridSampler3d: typeof gridSampler = ops.gridSampler3d;
 /**
  * The sampling grid of affine maps theta [N, 2, 3] for images of `size` [N, C, H, W], or [N, 3, 4] for
  * volumes, as `nn.functional.affine_grid`.
@@ -2453,30 +2323,12 @@ export const conv1d: (
  * Cross-correlation over 2 dimension(s), with or without a batch; padding may be "same" or "valid". As
  * `nn.functional.conv2d`.
  */
-export const conv2d: (
-  input: Tensor,
-  weight: Tensor,
-  bias?: Tensor | null | Conv1dOptions<Tensor>,
-  stride?: IntOrInts | Conv1dOptions<Tensor>,
-  padding?: Dim | readonly Dim[] | string | Conv1dOptions<Tensor>,
-  dilation?: IntOrInts | Conv1dOptions<Tensor>,
-  groups?: number | Conv1dOptions<Tensor>,
-  options?: Conv1dOptions<Tensor>,
-) => Tensor = ops.conv2d;
+export const conv2d: typeof conv1d = ops.conv2d;
 /**
  * Cross-correlation over 3 dimension(s), with or without a batch; padding may be "same" or "valid". As
  * `nn.functional.conv3d`.
  */
-export const conv3d: (
-  input: Tensor,
-  weight: Tensor,
-  bias?: Tensor | null | Conv1dOptions<Tensor>,
-  stride?: IntOrInts | Conv1dOptions<Tensor>,
-  padding?: Dim | readonly Dim[] | string | Conv1dOptions<Tensor>,
-  dilation?: IntOrInts | Conv1dOptions<Tensor>,
-  groups?: number | Conv1dOptions<Tensor>,
-  options?: Conv1dOptions<Tensor>,
-) => Tensor = ops.conv3d;
+export const conv3d: typeof conv1d = ops.conv3d;
 /** The transposed convolution over 1 dimension(s), as `nn.functional.conv_transpose1d`. */
 export const convTranspose1d: (
   input: Tensor,
@@ -2490,29 +2342,9 @@ export const convTranspose1d: (
   options?: ConvTranspose1dOptions<Tensor>,
 ) => Tensor = ops.convTranspose1d;
 /** The transposed convolution over 2 dimension(s), as `nn.functional.conv_transpose2d`. */
-export const convTranspose2d: (
-  input: Tensor,
-  weight: Tensor,
-  bias?: Tensor | null | ConvTranspose1dOptions<Tensor>,
-  stride?: IntOrInts | ConvTranspose1dOptions<Tensor>,
-  padding?: IntOrInts | ConvTranspose1dOptions<Tensor>,
-  outputPadding?: IntOrInts | ConvTranspose1dOptions<Tensor>,
-  groups?: number | ConvTranspose1dOptions<Tensor>,
-  dilation?: IntOrInts | ConvTranspose1dOptions<Tensor>,
-  options?: ConvTranspose1dOptions<Tensor>,
-) => Tensor = ops.convTranspose2d;
+export const convTranspose2d: typeof convTranspose1d = ops.convTranspose2d;
 /** The transposed convolution over 3 dimension(s), as `nn.functional.conv_transpose3d`. */
-export const convTranspose3d: (
-  input: Tensor,
-  weight: Tensor,
-  bias?: Tensor | null | ConvTranspose1dOptions<Tensor>,
-  stride?: IntOrInts | ConvTranspose1dOptions<Tensor>,
-  padding?: IntOrInts | ConvTranspose1dOptions<Tensor>,
-  outputPadding?: IntOrInts | ConvTranspose1dOptions<Tensor>,
-  groups?: number | ConvTranspose1dOptions<Tensor>,
-  dilation?: IntOrInts | ConvTranspose1dOptions<Tensor>,
-  options?: ConvTranspose1dOptions<Tensor>,
-) => Tensor = ops.convTranspose3d;
+export const convTranspose3d: typeof convTranspose1d = ops.convTranspose3d;
 /** exp(self) / Σ exp(self) along `dim`, as `torch.softmax`. */
 export const softmax: {
   (self: Tensor, dim: number, dtype?: DType | null | DtypeOptions, options?: DtypeOptions): Tensor;

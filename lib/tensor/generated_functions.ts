@@ -229,19 +229,7 @@ export const avgPool2d: {
   (self: Tensor, named: { readonly kernelSize: Dim | readonly Dim[] } & AvgPool1dOptions): Tensor;
 } = ops.avgPool2d;
 /** The mean of each window over 3 dimension(s), as `nn.functional.avg_pool3d`. */
-export const avgPool3d: {
-  (
-    self: Tensor,
-    kernelSize: Dim | readonly Dim[],
-    stride?: Dim | readonly Dim[] | null | AvgPool1dOptions,
-    padding?: Dim | readonly Dim[] | AvgPool1dOptions,
-    ceilMode?: boolean | AvgPool1dOptions,
-    countIncludePad?: boolean | AvgPool1dOptions,
-    divisorOverride?: number | null | AvgPool1dOptions,
-    options?: AvgPool1dOptions,
-  ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: Dim | readonly Dim[] } & AvgPool1dOptions): Tensor;
-} = ops.avgPool3d;
+export const avgPool3d: typeof avgPool2d = ops.avgPool3d;
 /** (Σ xᵖ)^(1/p) of each window over 1 dimension(s), as `nn.functional.lp_pool1d`. */
 export const lpPool1d: {
   (
@@ -263,45 +251,9 @@ export const lpPool1d: {
   ): Tensor;
 } = ops.lpPool1d;
 /** (Σ xᵖ)^(1/p) of each window over 2 dimension(s), as `nn.functional.lp_pool2d`. */
-export const lpPool2d: {
-  (
-    self: Tensor,
-    normType: number,
-    kernelSize: Dim | readonly Dim[],
-    stride?: Dim | readonly Dim[] | null | StrideCeilModeOptions,
-    ceilMode?: boolean | StrideCeilModeOptions,
-    options?: StrideCeilModeOptions,
-  ): Tensor;
-  (
-    self: Tensor,
-    named: { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
-  ): Tensor;
-  (
-    self: Tensor,
-    normType: number,
-    named: { readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
-  ): Tensor;
-} = ops.lpPool2d;
+export const lpPool2d: typeof lpPool1d = ops.lpPool2d;
 /** (Σ xᵖ)^(1/p) of each window over 3 dimension(s), as `nn.functional.lp_pool3d`. */
-export const lpPool3d: {
-  (
-    self: Tensor,
-    normType: number,
-    kernelSize: Dim | readonly Dim[],
-    stride?: Dim | readonly Dim[] | null | StrideCeilModeOptions,
-    ceilMode?: boolean | StrideCeilModeOptions,
-    options?: StrideCeilModeOptions,
-  ): Tensor;
-  (
-    self: Tensor,
-    named: { readonly normType: number; readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
-  ): Tensor;
-  (
-    self: Tensor,
-    normType: number,
-    named: { readonly kernelSize: Dim | readonly Dim[] } & StrideCeilModeOptions,
-  ): Tensor;
-} = ops.lpPool3d;
+export const lpPool3d: typeof lpPool1d = ops.lpPool3d;
 /**
  * The maxima of windows at random places over 2 dimensions (Graham 2014), as
  * `nn.functional.fractional_max_pool2d`.
@@ -342,38 +294,7 @@ export const fractionalMaxPool2d: {
  * The maxima of windows at random places over 3 dimensions (Graham 2014), as
  * `nn.functional.fractional_max_pool3d`.
  */
-export const fractionalMaxPool3d: {
-  (
-    self: Tensor,
-    kernelSize: IntOrInts,
-    outputSize: IntOrInts | null | undefined,
-    outputRatio: number | readonly number[] | null | undefined,
-    returnIndices: true,
-    randomSamples?: Tensor | null | FractionalMaxPool2dOptions<Tensor>,
-    options?: FractionalMaxPool2dOptions<Tensor>,
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    kernelSize: IntOrInts,
-    options: FractionalMaxPool2dOptions<Tensor> & { readonly returnIndices: true },
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    kernelSize: IntOrInts,
-    outputSize: IntOrInts | null | undefined,
-    outputRatio: number | readonly number[] | null | undefined,
-    options: FractionalMaxPool2dOptions<Tensor> & { readonly returnIndices: true },
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    kernelSize: IntOrInts,
-    outputSize?: IntOrInts | null,
-    outputRatio?: number | readonly number[] | null,
-    returnIndices?: false | FractionalMaxPool2dOptions<Tensor>,
-    randomSamples?: Tensor | null,
-  ): Tensor;
-  (self: Tensor, named: { readonly kernelSize: IntOrInts } & FractionalMaxPool2dOptions<Tensor>): Tensor;
-} = ops.fractionalMaxPool3d;
+export const fractionalMaxPool3d: typeof fractionalMaxPool2d = ops.fractionalMaxPool3d;
 /** As dropout, of whole channels of 1 dimension(s), as `nn.functional.dropout1d`. */
 export const dropout1d: (
   self: Tensor,
@@ -386,21 +307,9 @@ export const dropout1d: (
  * As dropout, of whole channels of 2 dimension(s), as `nn.functional.dropout2d`, of (batch, channels,
  * length), too.
  */
-export const dropout2d: (
-  self: Tensor,
-  p?: number | DropoutOptions,
-  training?: boolean | DropoutOptions,
-  inplace?: boolean | DropoutOptions,
-  options?: DropoutOptions,
-) => Tensor = ops.dropout2d;
+export const dropout2d: typeof dropout1d = ops.dropout2d;
 /** As dropout, of whole channels of 3 dimension(s), as `nn.functional.dropout3d`. */
-export const dropout3d: (
-  self: Tensor,
-  p?: number | DropoutOptions,
-  training?: boolean | DropoutOptions,
-  inplace?: boolean | DropoutOptions,
-  options?: DropoutOptions,
-) => Tensor = ops.dropout3d;
+export const dropout3d: typeof dropout1d = ops.dropout3d;
 /**
  * Softmax of logits with Gumbel noise at temperature tau; with hard the largest is 1 and the others 0, with
  * the gradient of the soft ones (Jang et al. 2017). As `nn.functional.gumbel_softmax`.
@@ -980,18 +889,12 @@ export const adaptiveAvgPool1d: {
  * Means of windows that cover 2 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_avg_pool2d`.
  */
-export const adaptiveAvgPool2d: {
-  (self: Tensor, outputSize: Dim | readonly (Dim | null)[]): Tensor;
-  (self: Tensor, named: { readonly outputSize: Dim | readonly (Dim | null)[] }): Tensor;
-} = ops.adaptiveAvgPool2d;
+export const adaptiveAvgPool2d: typeof adaptiveAvgPool1d = ops.adaptiveAvgPool2d;
 /**
  * Means of windows that cover 3 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_avg_pool3d`.
  */
-export const adaptiveAvgPool3d: {
-  (self: Tensor, outputSize: Dim | readonly (Dim | null)[]): Tensor;
-  (self: Tensor, named: { readonly outputSize: Dim | readonly (Dim | null)[] }): Tensor;
-} = ops.adaptiveAvgPool3d;
+export const adaptiveAvgPool3d: typeof adaptiveAvgPool1d = ops.adaptiveAvgPool3d;
 /**
  * Maxima of windows that cover 1 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_max_pool1d`.
@@ -1022,54 +925,12 @@ export const adaptiveMaxPool1d: {
  * Maxima of windows that cover 2 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_max_pool2d`.
  */
-export const adaptiveMaxPool2d: {
-  (
-    self: Tensor,
-    outputSize: Dim | readonly (Dim | null)[],
-    returnIndices: true,
-    options?: ReturnIndicesOptions,
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    outputSize: Dim | readonly (Dim | null)[],
-    options: ReturnIndicesOptions & { readonly returnIndices: true },
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    outputSize: Dim | readonly (Dim | null)[],
-    returnIndices?: false | ReturnIndicesOptions,
-  ): Tensor;
-  (
-    self: Tensor,
-    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & ReturnIndicesOptions,
-  ): Tensor;
-} = ops.adaptiveMaxPool2d;
+export const adaptiveMaxPool2d: typeof adaptiveMaxPool1d = ops.adaptiveMaxPool2d;
 /**
  * Maxima of windows that cover 3 dimension(s), so many as the output size says, as
  * `nn.functional.adaptive_max_pool3d`.
  */
-export const adaptiveMaxPool3d: {
-  (
-    self: Tensor,
-    outputSize: Dim | readonly (Dim | null)[],
-    returnIndices: true,
-    options?: ReturnIndicesOptions,
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    outputSize: Dim | readonly (Dim | null)[],
-    options: ReturnIndicesOptions & { readonly returnIndices: true },
-  ): Results<Tensor, ["values", "indices"]>;
-  (
-    self: Tensor,
-    outputSize: Dim | readonly (Dim | null)[],
-    returnIndices?: false | ReturnIndicesOptions,
-  ): Tensor;
-  (
-    self: Tensor,
-    named: { readonly outputSize: Dim | readonly (Dim | null)[] } & ReturnIndicesOptions,
-  ): Tensor;
-} = ops.adaptiveMaxPool3d;
+export const adaptiveMaxPool3d: typeof adaptiveMaxPool1d = ops.adaptiveMaxPool3d;
 /** Values at the indices that maxPool1d returned, zeros elsewhere, as `nn.functional.max_unpool1d`. */
 export const maxUnpool1d: {
   (
@@ -1088,39 +949,9 @@ export const maxUnpool1d: {
   ): Tensor;
 } = ops.maxUnpool1d;
 /** Values at the indices that maxPool2d returned, zeros elsewhere, as `nn.functional.max_unpool2d`. */
-export const maxUnpool2d: {
-  (
-    self: Tensor,
-    indices: Tensor,
-    kernelSize: Dim | readonly Dim[],
-    stride?: Dim | readonly Dim[] | null | MaxUnpool1dOptions,
-    padding?: Dim | readonly Dim[] | MaxUnpool1dOptions,
-    outputSize?: readonly Dim[] | null | MaxUnpool1dOptions,
-    options?: MaxUnpool1dOptions,
-  ): Tensor;
-  (
-    self: Tensor,
-    indices: Tensor,
-    named: { readonly kernelSize: Dim | readonly Dim[] } & MaxUnpool1dOptions,
-  ): Tensor;
-} = ops.maxUnpool2d;
+export const maxUnpool2d: typeof maxUnpool1d = ops.maxUnpool2d;
 /** Values at the indices that maxPool3d returned, zeros elsewhere, as `nn.functional.max_unpool3d`. */
-export const maxUnpool3d: {
-  (
-    self: Tensor,
-    indices: Tensor,
-    kernelSize: Dim | readonly Dim[],
-    stride?: Dim | readonly Dim[] | null | MaxUnpool1dOptions,
-    padding?: Dim | readonly Dim[] | MaxUnpool1dOptions,
-    outputSize?: readonly Dim[] | null | MaxUnpool1dOptions,
-    options?: MaxUnpool1dOptions,
-  ): Tensor;
-  (
-    self: Tensor,
-    indices: Tensor,
-    named: { readonly kernelSize: Dim | readonly Dim[] } & MaxUnpool1dOptions,
-  ): Tensor;
-} = ops.maxUnpool3d;
+export const maxUnpool3d: typeof maxUnpool1d = ops.maxUnpool3d;
 /** softmax(−self) along `dim`, as `nn.functional.softmin`. */
 export const softmin: {
   (self: Tensor, dim: number, dtype?: DType | null | DtypeOptions, options?: DtypeOptions): Tensor;
