@@ -123,9 +123,8 @@ const passOf = (w: Writer, of: (root: string) => string): string => {
   return w.chance(0.9) ? `if (${root}.requiresGrad) ${of(root)}` : of(root);
 };
 
-/** Statements that compute gradients. */
+/** Statements that compute gradients, and keep what is saved: a graph may release more at once than the tape. */
 const PASSES: readonly ((w: Writer) => string)[] = [
-  (w) => passOf(w, (root) => `${root}.sum().backward()`),
   (w) => passOf(w, (root) => `${root}.sum().backward(undefined, { retainGraph: true })`),
   (w) => passOf(w, (root) => `${root}.mul(${w.tensor()}).sum().backward(undefined, { retainGraph: true })`),
   (w) =>
@@ -155,7 +154,7 @@ function statements(w: Writer, count: number, depth: number, mode: string): void
         w.chance(0.6) ? `noGrad(() => { ${w.chance(0.2) ? "brk(); " : ""}${write}; });` : guarded(w, write),
       );
     } else if (kind < 0.7) w.lines.push(guarded(w, w.one(SWITCHES)(w)));
-    else if (kind < 0.8) w.lines.push(guarded(w, w.one(PASSES)(w)));
+    else if (kind < 0.8) w.lines.push(`${w.one(PASSES)(w)};`);
     else if (kind < 0.83) {
       const of = requiring(w);
       w.makes(
@@ -222,11 +221,13 @@ function outcomeOf(program: TapeProgram, wrap: (run: Run) => Run): readonly stri
   try {
     results.push(...wrap(functionOf(program))(leaves, seen));
   } catch (error) {
-    out.push(errorOf(error));
+    // A pass that fails leaves other partial sums in the gradients of leaves
+    return [...seen.map(shown), errorOf(error)].map((each) => JSON.stringify(each));
   }
   const gradients = () => [...leaves, ...results].map((each) => each.isLeaf ? shown(each.grad) : null);
   out.push(...results.map(shown), ...seen.map(shown), ...leaves.map(shown), ...gradients());
   for (const result of results.filter(({ requiresGrad }) => requiresGrad)) {
+    for (const each of [...leaves, ...results]) if (each.isLeaf) each.grad = null;
     try {
       result.sum().backward(undefined, { retainGraph: true });
       out.push(...gradients());
