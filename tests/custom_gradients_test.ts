@@ -381,6 +381,24 @@ Deno.test("a gradient that would use what the program has replaced since the cal
   }
 });
 
+Deno.test("a backward that uses nothing but itself is not taken for one that has replaced it", () => {
+  class Straight extends autograd.Function {
+    static override forward(_context: Context, x: Tensor): Tensor {
+      return x.round();
+    }
+    static override backward(_context: Context, grad: Tensor): Tensor {
+      return grad;
+    }
+  }
+  const f = compile((x: Tensor) => Straight.apply(x).sum(), { backend: "aot_eager" });
+  const x = tensor([0.25, -1], { requiresGrad: true }), first = f(x), second = f(x);
+  first.backward();
+  assertEquals(x.grad?.tolist(), [1, 1]);
+  Straight.backward = (_, grad) => grad.mul(100);
+  assertThrows(() => second.backward(), DynError, "Expected the backward of a Function in a compiled call");
+  assertEquals(x.grad?.tolist(), [1, 1]);
+});
+
 Deno.test("a gradient is not taken within a call that has replaced what it uses", () => {
   for (const how of ["assigned", "defined", "deleted"]) {
     class Base extends autograd.Function {

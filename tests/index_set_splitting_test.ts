@@ -4,9 +4,10 @@
  */
 import { assertEquals } from "@std/assert";
 import { splitIndexSets, splitOutermost } from "../lib/codegen/index_set_splitting.ts";
+import { axisOf, isFixed, lengthOf } from "../lib/codegen/strip_mining.ts";
 import type { Body, Element, Lowered, Operand } from "../lib/loops/body.ts";
 import type { Program, Statement } from "../lib/loops/ir.ts";
-import { add, type Dim, max, min, mod, mul, sub } from "../lib/sym/expr.ts";
+import { add, type Decider, type Dim, max, min, mod, mul, sub, symbol } from "../lib/sym/expr.ts";
 import { verifyProgram } from "../lib/loops/verify.ts";
 import { interpret } from "./reference/interpret.ts";
 import { toHost } from "./support/compare.ts";
@@ -106,6 +107,19 @@ Deno.test("cut masks: positions that turn around or stop are straight in each pa
     assertEquals(innerOf(made).map(([size]) => size), sizes, name);
     assertEquals(run(made), run(whole), name);
   }
+});
+
+Deno.test("lengths of loops: that of a part depends on its place, and is bounded by the longest", () => {
+  const unasked: Decider = {
+    hintOf: () => 5,
+    assume: () => {
+      throw new Error("Expected no question about sizes");
+    },
+  };
+  const rows = symbol("rows", { kind: "size", decider: unasked }, [2, 50]), part = axisOf("p", 3).symbol;
+  const left = min(4, sub(10, mul(part, 4)));
+  assertEquals([7, rows, mul(rows, 2), left, add(rows, left)].map(isFixed), [true, true, true, false, false]);
+  assertEquals([lengthOf(7), lengthOf(rows), lengthOf(left)], [7, rows, 4]);
 });
 
 Deno.test("cut masks: a loop with many places of change stays whole", () => {
