@@ -65,7 +65,7 @@ function compileOn(original: GraphModule, on: DeviceName): CompiledFunction {
     ...(config.inductor.maxAutotune ? { choose: (forms: ProgramForms) => fastest(forms, device) } : {}),
   });
   const program = compiled.program.kernels.length > 0
-    ? recording.phase("kernels", () => device.compile(compiled.program, choicesFor(device)), {
+    ? recording.phase("kernels", () => device.compile(compiled.program, choicesFor(device, original)), {
       device: device.name,
     })
     : undefined;
@@ -161,7 +161,7 @@ const keptPrograms: CachedCompilations = {
     const restored = (): CompiledProgram | null => {
       const found = code === undefined ? null : device.restore?.(code, symbols, readLoops) ?? null;
       if (found || !readLoops) return found;
-      return device.compile(readLoops(), choicesFor(device));
+      return device.compile(readLoops(), choicesFor(device, module));
     };
     const program = recording.phase("kernels", restored, { device: device.name });
     if (!program && known.kernels.length > 0) return null;
@@ -229,8 +229,8 @@ function countGraph({ kernels, externCalls }: Pick<Convention, "kernels" | "exte
   counters.add("inductor", "extern_calls", externCalls);
 }
 
-/** Returns the device's compile options according to the settings. */
-function choicesFor({ name, records = false }: Device): CompileChoices {
+/** Returns the device's options for compiling a graph, according to the settings. */
+function choicesFor({ name, records = false }: Device, { signature }: GraphModule): CompileChoices {
   const { replay } = config.inductor;
   if (replay && !records) {
     logs.emit(
@@ -238,7 +238,7 @@ function choicesFor({ name, records = false }: Device): CompileChoices {
       `A graph on ${name} is one native call already, so recording it for replay changes nothing`,
     );
   }
-  return { record: replay && records };
+  return { record: replay && records, keepsForms: (signature?.role ?? "inference") === "inference" };
 }
 
 /** Returns memory for results that live until the next call, if the settings request it and gradients allow it. */

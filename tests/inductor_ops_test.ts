@@ -6,6 +6,7 @@ import { assert, assertEquals } from "@std/assert";
 import { config } from "../lib/base/config.ts";
 import { isFloat } from "../lib/base/dtype.ts";
 import { generate } from "../lib/codegen/generate.ts";
+import { productSizes } from "../lib/codegen/product_sizes.ts";
 import { ALONE, type Target } from "../lib/codegen/target.ts";
 import { DynError } from "../lib/base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../lib/graph/meta.ts";
@@ -138,7 +139,8 @@ const TARGETS: readonly Target[] = [
       rows: { few: 1024, long: 2 },
       registers: 32,
       vectors: true,
-      tiles: () => ({ rows: 64, columns: 64, busy: 256, depth: 2, step: 1 }),
+      parts: (product) => Math.max(1, Math.floor((productSizes(product)?.depth ?? 1) / 2)),
+      transposes: () => true,
       attention: () => undefined,
       computed: () => undefined,
       stores: () => false,

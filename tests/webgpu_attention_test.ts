@@ -10,7 +10,7 @@ import type { OpApi } from "../lib/ops/generated.ts";
 import type { GraphValue } from "../lib/ops/graph_builder.ts";
 import type { Dim, Sym } from "../lib/sym/expr.ts";
 import { initWebGpu } from "../backends/webgpu/device.ts";
-import { APART } from "../backends/webgpu/print/bindings.ts";
+import { apart } from "../backends/webgpu/print/bindings.ts";
 import { shaderOf } from "../backends/webgpu/shaders.ts";
 import { webGpuTarget } from "../backends/webgpu/target.ts";
 import { hintOf } from "../lib/sym/decide.ts";
@@ -173,7 +173,7 @@ Deno.test("as many workgroups run for changing sizes as for the same sizes when 
       });
       const program = generate(compiled(traces).program, webGpuTarget(MOST, true));
       return program.kernels.map((kernel) => {
-        const { items, each } = shaderOf(kernel, program, APART).workgroups;
+        const { items, each } = shaderOf(kernel, program, apart(1 << 14)).workgroups;
         return Math.ceil(hintOf(items) / each);
       });
     });

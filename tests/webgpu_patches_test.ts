@@ -3,16 +3,14 @@
  * including gradients of images and epilogues, against float64.
  */
 import { assert, assertEquals } from "@std/assert";
-import { tilesOf, tileThreads, webGpuTarget } from "../backends/webgpu/target.ts";
+import { webGpuTarget } from "../backends/webgpu/target.ts";
 import { generate } from "../lib/codegen/generate.ts";
-import type { ConvGeometry, ExternKernel, ExternOp } from "../lib/loops/ir.ts";
-import type { Dim } from "../lib/sym/expr.ts";
+import type { ConvGeometry, ExternOp } from "../lib/loops/ir.ts";
 import { autograd, compile, init, manualSeed, nn, randn, type Tensor } from "../mod.ts";
 import { testInTurn } from "./support/costly_tests.ts";
 import { randomNumbers, sampleBySeed, testSeed } from "./support/sampling.ts";
 import { libraryCall } from "./support/single_op.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
-import { unknownSize } from "./support/sizes.ts";
 
 const target = webGpuTarget({ kernelBuffers: 8, workgroupBytes: 1 << 15, bindingBytes: 2 ** 31 }, true);
 const PLAIN: ConvGeometry = { stride: [1, 1], padding: [1, 1], dilation: [1, 1], groups: 1 };
@@ -38,24 +36,6 @@ function kernelsOf(
 const PATCHED = ["loops", "convForward"], TRANSFORMED = ["loops", "transformed convForward"];
 /** Transforms in memory: those of both operands, products, and their sums. */
 const IN_MEMORY = ["loops", "loops", "matmul", "loops"];
-
-Deno.test("tiles of products fit their sizes, also changing ones", () => {
-  const threads = (rows: Dim) => {
-    const view = (...shape: Dim[]) => ({ buffer: 0, offset: 0, shape, strides: [shape[1] ?? 1, 1] });
-    const kernel: ExternKernel = {
-      kind: "extern",
-      name: "mm",
-      call: { op: "matmul", accumulate: false },
-      inputs: [view(rows, 64), view(64, 256)],
-      outputs: [view(rows, 256)],
-      origins: [],
-    };
-    return tileThreads(tilesOf(kernel));
-  };
-  for (const [rows, many] of [[256, 128], [1 << 13, 64]] as const) {
-    assertEquals([threads(rows), threads(unknownSize("rows", rows))], [many, many]);
-  }
-});
 
 Deno.test("large convolutions with stride 1 rearrange their filters by taps, images' gradients as convolutions", () => {
   const image: Shape = [64, 64, 55, 55], filter: Shape = [64, 64, 2, 4], result: Shape = [64, 64, 56, 54];

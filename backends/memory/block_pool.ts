@@ -112,6 +112,8 @@ export interface BlockSource<B extends Block, M extends BlockMemory<B>> {
   isGood(block: B): boolean;
   /** Returns blocks to the system. */
   discard(blocks: readonly B[]): void;
+  /** Frees memory that only saves time, before an allocation fails. */
+  readonly giveUp?: () => void;
   /**
    * Below this size a freed memory object is itself reused, which costs less than creating one. It may have become old
    * by then, and is then found later after it is dropped.
@@ -475,7 +477,15 @@ export class BlockPool<B extends Block, M extends BlockMemory<B>> implements Mem
 
   /** A block for which room must be made first, by all possible means. */
   #makeRoom(size: number, bytes: number): FreeBlock<B, M> {
-    const steps = [() => this.#searchYoung(true), () => this.#discardFreed(0), () => this.releaseUnused()];
+    const steps = [
+      () => this.#searchYoung(true),
+      () => this.#discardFreed(0),
+      () => this.releaseUnused(),
+      () => {
+        this.#source.giveUp?.();
+        this.#discardFreed(0);
+      },
+    ];
     for (const step of steps) {
       step();
       const found = this.#take(size) ?? this.#make(size);

@@ -21,22 +21,13 @@ import {
   vectorsOf,
   vectorsOfPatch,
 } from "./vec4.ts";
-import {
-  PATCHES,
-  patchOf,
-  SKINNY,
-  skinnyRowsOf,
-  SLICED,
-  slicedSumsOf,
-  tilesOf,
-  tileThreads,
-  WINOGRAD,
-} from "./target.ts";
+import { PATCHES, patchOf, SKINNY, skinnyRowsOf, SLICED, slicedSumsOf, tilesOf, WINOGRAD } from "./target.ts";
 import { Gather } from "./gather.ts";
 import { printPatches } from "./patches.ts";
 import { size } from "./phases.ts";
 import { printWinograd } from "./winograd.ts";
 import { printSkinnyProduct, printSlicedProduct } from "./skinny_products.ts";
+import { tileThreads } from "./product_tiles.ts";
 import type { TileProduct } from "./tile_stage.ts";
 import { printTiles } from "./tiles.ts";
 
@@ -57,7 +48,9 @@ export function printConvolution(
   const dtype = valueType(declared.dtype);
   const splits = kernel.parts ?? 1, { epilogue } = kernel;
   const patch = liesByTaps(kernel, program) ? patchOf(kernel) : undefined;
-  const few = skinnyRowsOf(kernel), sums = slicedSumsOf(kernel), tile = tilesOf(kernel);
+  const few = skinnyRowsOf(kernel),
+    sums = slicedSumsOf(kernel),
+    tile = tilesOf(kernel, placement.workgroupBytes);
   const byVectors = patch || kernel.transformed
     ? vectorsOfPatch(kernel, program)
     : vectorsOf(kernel, call, program);

@@ -16,13 +16,14 @@ import {
   registerDevice,
 } from "../../lib/loops/device.ts";
 import type { Program } from "../../lib/loops/ir.ts";
+import { KeptForms } from "./kept_forms.ts";
 import { BlockPool } from "../memory/block_pool.ts";
 import { Buffers, onWebGpu, own } from "./memory.ts";
 import { webGpuTarget } from "./target.ts";
 import { type ProgramContext, WebGpuProgram } from "./program.ts";
 import { Pipelines } from "./pipelines.ts";
 import { mayStartThreads } from "./compile_threads.ts";
-import { CommandQueue, DispatchTimer, Recordings, TIMESTAMPS } from "./queue.ts";
+import { CommandQueue, DispatchTimer, TIMESTAMPS } from "./queue.ts";
 import { Readback, Receipts, RefusedWork } from "./readback.ts";
 import { compileSource } from "./source_kernel.ts";
 
@@ -56,8 +57,9 @@ class WebGpuDevice implements Device {
       isValid: (buffer) => readback.synchronous ? this.#isReadable(buffer) : undefined,
       flush: () => queue.flush(),
       failed: (bytes) => this.#failure ??= this.#outOfMemory(bytes),
+      giveUp: () => forms.giveUp(),
     });
-    const pool = new BlockPool(buffers);
+    const pool = new BlockPool(buffers), forms = new KeptForms(pool);
     const isRaised = readback.synchronous ? (flag: Memory) => this.readSync(flag, 0, 4)[0] !== 0 : null;
     const { maxStorageBuffersPerShaderStage, maxComputeWorkgroupStorageSize, maxStorageBufferBindingSize } =
       device.limits;
@@ -67,9 +69,9 @@ class WebGpuDevice implements Device {
       workgroupBytes: maxComputeWorkgroupStorageSize,
       bindingBytes: maxStorageBufferBindingSize,
     };
-    const target = (vectors: boolean) => webGpuTarget(limits, vectors);
+    const target = (vectors: boolean, keepsForms: boolean) => webGpuTarget(limits, vectors, keepsForms);
     const timer = readback.synchronous ? new DispatchTimer(device, queue, readback) : null;
-    this.#context = { device, target, buffers, pool, queue, pipelines, isRaised, timer };
+    this.#context = { device, target, buffers, pool, forms, queue, pipelines, isRaised, timer };
     this.#readback = readback;
     this.synchronousReads = readback.synchronous;
     device.pushErrorScope("validation");
@@ -208,8 +210,8 @@ class WebGpuDevice implements Device {
     return new WebGpuProgram(program, this.#context);
   }
 
-  compile(program: Program, { record = false }: CompileChoices = {}): CompiledProgram {
-    return new WebGpuProgram(program, this.#context, record ? new Recordings(this.#context.pool) : undefined);
+  compile(program: Program, choices: CompileChoices = {}): CompiledProgram {
+    return new WebGpuProgram(program, this.#context, choices);
   }
 
   compileSource(source: KernelSource): (call: KernelCall) => void {

@@ -11,12 +11,23 @@ import type { Placement } from "./print/bindings.ts";
 import { elementOf, foursOf, printElement, printFours, vectorDimension } from "./vec4.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { registerType } from "./print/scalar.ts";
-import { tilesOf, tileThreads } from "./target.ts";
+import { type Tile, tileThreads } from "./product_tiles.ts";
+import { tilesOf } from "./target.ts";
 import type { TileOperand } from "./tile_stage.ts";
 import { printTiles } from "./tiles.ts";
 
+interface MatmulSetting {
+  readonly placement: Placement;
+  /** Default: the one that the target chooses. */
+  readonly tile?: Tile;
+}
+
 /** The shader of a matmul call. */
-export function printMatmul(kernel: ExternKernel, program: Program, placement: Placement): Shader {
+export function printMatmul(
+  kernel: ExternKernel,
+  program: Program,
+  { placement, tile = tilesOf(kernel, placement.workgroupBytes) }: MatmulSetting,
+): Shader {
   const [a, b] = kernel.inputs, [out] = kernel.outputs;
   if (kernel.call.op !== "matmul" || !a || !b || !out) {
     throw new InternalError("Expected two operands and a result of a matmul");
@@ -26,8 +37,7 @@ export function printMatmul(kernel: ExternKernel, program: Program, placement: P
   const dtype = valueType(program.buffers[out.buffer]?.dtype ?? "float32");
   const prologues = kernel.prologues ?? [], { epilogue } = kernel;
   const read = kernel.inputs.filter((_, input) => !prologues.some((each) => each.input === input));
-  const tile = tilesOf(kernel),
-    isFloat = (view: BufferView) => program.buffers[view.buffer]?.dtype === "float32";
+  const isFloat = (view: BufferView) => program.buffers[view.buffer]?.dtype === "float32";
   const touched = (view: BufferView, byVectors: boolean) => ({ buffer: view.buffer, byVectors });
   const byVectors = (view: BufferView) => isFloat(view) && vectorDimension(view) !== undefined;
   const fours = foursOf({

@@ -42,6 +42,8 @@ interface BufferOwner {
   readonly flush: () => void;
   /** Called later, between jobs, for a buffer that did not fit. */
   readonly failed: (bytes: number) => void;
+  /** Frees buffers that only save time. */
+  readonly giveUp: () => void;
 }
 
 /** New buffers from this size on are created only if room is known to exist, or checked before they are used. */
@@ -141,6 +143,10 @@ export class Buffers implements BlockSource<BufferBlock, WebGpuMemory> {
   discard(blocks: readonly BufferBlock[]): void {
     this.#owner.flush();
     for (const { buffer } of blocks) buffer.destroy();
+  }
+
+  giveUp(): void {
+    this.#owner.giveUp();
   }
 
   /** New memory is not cleared by the calling thread. */

@@ -7,16 +7,30 @@ import { itemSize } from "../../lib/base/dtype.ts";
 import type { Target } from "../../lib/codegen/target.ts";
 import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { generate } from "../../lib/codegen/generate.ts";
-import type { CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
+import type { CompileChoices, CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
 import type { BufferId, Program } from "../../lib/loops/ir.ts";
 import { originalKernels } from "../../lib/loops/kernel_groups.ts";
+import {
+  type KeptForms,
+  keptTemporaries,
+  type KeptTemporary,
+  NOWHERE,
+  type PlacedTemporary,
+  withKept,
+} from "./kept_forms.ts";
 import { type BufferPool, type Buffers, own, type WebGpuMemory } from "./memory.ts";
-import { APART } from "./print/bindings.ts";
+import { apart } from "./print/bindings.ts";
 import type { Shader } from "./print/entry.ts";
 import { type CallPlaces, writeParameters } from "./print/parameters.ts";
 import { inputsToPack, shaderOf } from "./shaders.ts";
 import type { Pipelines } from "./pipelines.ts";
-import type { CommandQueue, Commands, DispatchTimer, PlacedDispatch, Recordings } from "./queue.ts";
+import {
+  type CommandQueue,
+  type Commands,
+  type DispatchTimer,
+  type PlacedDispatch,
+  Recordings,
+} from "./queue.ts";
 
 /** Number of bind groups that a stage caches, and of parameter words that a program caches. */
 const KEPT_BIND_GROUPS = 64;
@@ -32,10 +46,11 @@ export function rowsOfGrid(count: number): readonly [x: number, y: number] {
 /** Resources shared by programs on one device. */
 export interface ProgramContext {
   readonly device: GPUDevice;
-  /** Returns the target for buffers that start at whole vectors, or for those that do not. */
-  readonly target: (vectors: boolean) => Target;
+  /** The target for buffers that start at whole vectors or not, whose calls keep forms of weights or not. */
+  readonly target: (vectors: boolean, keepsForms: boolean) => Target;
   readonly buffers: Buffers;
   readonly pool: BufferPool;
+  readonly forms: KeptForms;
   readonly queue: CommandQueue;
   /** Returns whether a flag is set, waiting for it; null if the runtime cannot wait. */
   readonly isRaised: ((flag: WebGpuMemory) => boolean) | null;
@@ -74,15 +89,33 @@ interface FreshWords {
  * The stages of calls whose buffers alias each other in the same way, and their parameter words by sizes and offsets.
  */
 interface Staged {
+  readonly program: Program;
   readonly stages: readonly Stage[];
+  /** Temporaries that calls keep, and descriptions of their contents by the byte offset of the input. */
+  readonly kept: readonly (KeptTemporary & { readonly descriptions: Map<number, string> })[];
   readonly parameters: Map<string, readonly Words[]>;
 }
 
-/** The memories of one call; `buffers` are those of inputs and outputs, in order. */
+/** The memories of one call: of inputs, outputs and what it keeps, in order. */
 interface Bound {
   readonly memories: readonly WebGpuMemory[];
   readonly arena: WebGpuMemory | undefined;
   readonly pack: WebGpuMemory | undefined;
+}
+
+/** A call, the stages that it runs, and the memory of temporaries that calls keep. */
+interface GivenCall {
+  readonly call: ProgramCall;
+  readonly memories: readonly WebGpuMemory[];
+  readonly staged: Staged;
+  readonly placed: readonly PlacedTemporary[];
+}
+
+/** A call and its commands, which a recording may own. */
+interface Prepared {
+  readonly given: GivenCall;
+  readonly commands: Commands;
+  readonly isRecorded: boolean;
 }
 
 /** Inputs next to each other, after copying. */
@@ -98,6 +131,7 @@ export class WebGpuProgram implements CompiledProgram {
   readonly kernelCount: number;
   /** Inputs that calls copy into one memory, for adapters with few bindings. */
   readonly #packed: ReadonlySet<BufferId>;
+  readonly keepsForms: boolean;
   /** One stage for each kernel, by the aliasing of buffers. */
   readonly #stages = new Map<string, Staged>();
   #nextWords = 0;
@@ -105,17 +139,24 @@ export class WebGpuProgram implements CompiledProgram {
   readonly program: Program;
   /** The program for buffers that do not start at whole vectors. */
   #unaligned: Program | undefined;
+  /** The commands of earlier calls; absent: each call creates its own. */
+  readonly #recordings: Recordings | undefined;
 
-  /** `recordings`: caches the commands of calls; absent: each call creates its own. */
   constructor(
     readonly given: Program,
     readonly context: ProgramContext,
-    private readonly recordings?: Recordings,
+    { record = false, keepsForms = false }: CompileChoices = {},
   ) {
-    const program = this.program = generate(given, context.target(true));
-    const plain = program.kernels.map((kernel) => shaderOf(kernel, program, APART));
-    this.#packed = inputsToPack(plain, program, context.device.limits.maxStorageBuffersPerShaderStage - 1);
-    const { stages } = this.#stagesFor(NO_ALIASES, true, this.#packed.size === 0 ? plain : undefined);
+    this.#recordings = record ? new Recordings(context.pool) : undefined;
+    const target = context.target(true, keepsForms), { kernelBuffers } = target;
+    const program = this.program = generate(given, target);
+    const { limits } = context.device, placement = apart(limits.maxComputeWorkgroupStorageSize);
+    const plain = program.kernels.map((kernel) => shaderOf(kernel, program, placement));
+    this.#packed = inputsToPack(plain, program, kernelBuffers);
+    const canKeep = keepsForms && this.#packed.size === 0;
+    this.keepsForms = canKeep && keptTemporaries(program, kernelBuffers).length > 0;
+    const isPlain = this.#packed.size === 0 && !this.keepsForms;
+    const { stages } = this.#stagesFor(NO_ALIASES, true, isPlain ? plain : undefined);
     this.source = stages.map(({ shader }) => `// ${shader.name}\n${shader.code}`).join("\n");
     this.kernelCount = stages.length;
   }
@@ -123,30 +164,73 @@ export class WebGpuProgram implements CompiledProgram {
   run(call: ProgramCall): boolean {
     const { context } = this,
       memories = [...call.inputs, ...call.outputs].map((memory) => own(memory, context));
-    const { recordings } = this;
-    if (!recordings) {
-      const commands = this.#commandsOf(call, memories), passes = this.#issue(commands, call, memories);
-      // May be reused by later work, which the queue runs after this
-      for (const each of commands.own) context.pool.free(each);
-      return passes;
+    const isAligned = call.byteOffsets?.every((offset) => offset % 16 === 0) ?? true;
+    const staged = this.#stagesFor(this.#aliasesOf(memories), isAligned);
+    const { given, commands, isRecorded } = this.#prepare({ call, memories, staged });
+    const passes = this.#issue(commands, given);
+    // May be reused by later work, which the queue runs after this
+    if (!isRecorded) { for (const each of commands.own) context.pool.free(each); }
+    for (const { form } of given.placed) if (form && passes) form.isFilled = true;
+    return passes;
+  }
+
+  /** Returns the commands of a call; if its memory leaves no room for the forms that it found, without them. */
+  #prepare(of: Omit<GivenCall, "placed">): Prepared {
+    const { forms, pool } = this.context, before = forms.given;
+    const prepared = this.#prepareWith({ ...of, placed: this.#placeKept(of.staged, of.call) });
+    if (forms.given === before) return prepared;
+    if (!prepared.isRecorded) { for (const each of prepared.commands.own) pool.free(each); }
+    return this.#prepareWith({ ...of, placed: of.staged.kept.map(() => NOWHERE) });
+  }
+
+  #prepareWith(given: GivenCall): Prepared {
+    const { call, memories, placed } = given, recordings = this.#recordings;
+    if (!recordings || !placed.every(({ form }) => form?.isFilled)) {
+      return { given, commands: this.#commandsOf(given), isRecorded: false };
     }
-    const key = `${memories.map(({ bufferId }) => bufferId)};${call.sizes};${call.byteOffsets ?? ""}`;
-    return this.#issue(recordings.of(key, () => this.#commandsOf(call, memories)), call, memories);
+    const buffers = [...memories, ...placed.map(({ memory }) => present(memory))];
+    const key = `${buffers.map(({ bufferId }) => bufferId)};${call.sizes};${call.byteOffsets ?? ""}`;
+    return { given, commands: recordings.of(key, () => this.#commandsOf(given)), isRecorded: true };
+  }
+
+  /** Finds the memory of temporaries that calls keep. */
+  #placeKept({ program, stages, kept }: Staged, call: ProgramCall): readonly PlacedTemporary[] {
+    return kept.map(({ kernel, input, bytes, descriptions }) => {
+      const offset = call.byteOffsets?.[input] ?? 0;
+      let description = descriptions.get(offset);
+      if (description === undefined) {
+        const { shader } = present(stages[kernel]), byteOffsets = program.inputs.map(() => offset);
+        const numbers = new Int32Array(shader.words.length + 1);
+        writeParameters(numbers, shader.words, { program, byteOffsets, sizes: [] });
+        descriptions.set(offset, description = `${numbers};${bytes};${shader.code}`);
+      }
+      return this.context.forms.place(call.contents?.[input], description, bytes);
+    });
   }
 
   /** Returns the commands of a call, and the memory that it uses. */
-  #commandsOf(call: ProgramCall, memories: readonly WebGpuMemory[]): Commands {
-    const { program, context } = this, valueOf = sizeLookup(program, call.sizes);
+  #commandsOf({ call, memories, staged, placed }: GivenCall): Commands {
+    const { context } = this, { program, stages } = staged, valueOf = sizeLookup(program, call.sizes);
     // A buffer without elements in this call is bound nevertheless
     const arena = program.arenaBytes === 0
       ? undefined
       : context.pool.allocate(evaluate(program.arenaBytes, valueOf));
     const { pack, byteOffsets, copies } = this.#packInputs(call, memories, valueOf);
-    const aliases = this.#aliasesOf(memories);
-    const staged = this.#stagesFor(aliases, byteOffsets.every((offset) => offset % 16 === 0)),
-      { stages } = staged;
-    const groups = this.#bindGroupsFor(staged, { memories, arena, pack }, { sizes: call.sizes, byteOffsets });
+    const brief = new Map(
+      placed.flatMap(({ memory }, at) =>
+        memory ? [] : [[at, context.pool.allocate(staged.kept[at]?.bytes ?? 0)] as const]
+      ),
+    );
+    const kept = placed.map(({ memory }, at) => present(memory ?? brief.get(at)));
+    const filled = new Set(
+      staged.kept.flatMap(({ kernel }, at) => placed[at]?.form?.isFilled ? [kernel] : []),
+    );
+    const groups = this.#bindGroupsFor(staged, { memories: [...memories, ...kept], arena, pack }, {
+      sizes: call.sizes,
+      byteOffsets,
+    });
     const dispatches = stages.flatMap(({ kernels, shader, pipeline }, at) => {
+      if (filled.has(at)) return [];
       const count = Math.ceil(evaluate(shader.workgroups.items, valueOf) / shader.workgroups.each);
       if (count === 0) return [];
       const dispatch = { pipeline, bindGroup: present(groups[at]), workgroups: rowsOfGrid(count) };
@@ -157,12 +241,12 @@ export class WebGpuProgram implements CompiledProgram {
       copies,
       first: dispatches.filter(({ at }) => at < decided),
       rest: dispatches.filter(({ at }) => at >= decided),
-      own: [arena, pack].filter((each) => each !== undefined),
+      own: [arena, pack, ...brief.values()].filter((each) => each !== undefined),
     };
   }
 
   /** Encodes commands: those that decide whether the call passes, then the others if it does. */
-  #issue({ copies, first, rest }: Commands, call: ProgramCall, memories: readonly WebGpuMemory[]): boolean {
+  #issue({ copies, first, rest }: Commands, { call, memories }: GivenCall): boolean {
     const { program: { guard, outputs }, context } = this;
     const issue = ({ kernels, dispatch }: PlacedDispatch) => {
       if (call.clock && context.timer) call.clock.ran(kernels, context.timer.run(dispatch));
@@ -170,10 +254,21 @@ export class WebGpuProgram implements CompiledProgram {
     };
     for (const { from, into, to, length } of copies) context.queue.copy(from, into, { to, length });
     first.forEach(issue);
-    const passes = !guard || call.passes === true ||
-      // Flags count as clear if waiting is not possible
-      !context.isRaised?.(present(memories[call.inputs.length + outputs.indexOf(guard.flag)]));
-    if (passes) rest.forEach(issue);
+    const { isRaised, queue } = context;
+    // Flags count as clear if waiting is not possible
+    if (!guard || call.passes === true || !isRaised) {
+      rest.forEach(issue);
+      return true;
+    }
+    const flag = present(memories[call.inputs.length + outputs.indexOf(guard.flag)]);
+    if (call.clock) {
+      const passes = !isRaised(flag);
+      if (passes) rest.forEach(issue);
+      return passes;
+    }
+    // Encoding the others takes longer than the device needs for the flag
+    const prepared = queue.prepare(rest.map(({ dispatch }) => dispatch)), passes = !isRaised(flag);
+    if (passes) queue.resume(prepared);
     return passes;
   }
 
@@ -186,12 +281,14 @@ export class WebGpuProgram implements CompiledProgram {
     const key = aliases.size === 0 ? `${aligned}` : `${aligned} ${[...aliases].join(";")}`;
     const known = this.#stages.get(key);
     if (known) return known;
-    const placement = { aliases, packed: this.#packed, aligned };
-    const program = aligned
-      ? this.program
-      : this.#unaligned ??= generate(this.given, this.context.target(false));
+    const workgroupBytes = this.context.device.limits.maxComputeWorkgroupStorageSize;
+    const { context, keepsForms } = this, target = context.target(aligned, keepsForms);
+    const whole = aligned ? this.program : this.#unaligned ??= generate(this.given, target);
+    const temporaries = keepsForms ? keptTemporaries(whole, target.kernelBuffers) : [];
+    const program = withKept(whole, temporaries);
+    const placement = { aliases, packed: this.#packed, aligned, workgroupBytes };
     const shaders = printed ?? program.kernels.map((kernel) => shaderOf(kernel, program, placement));
-    const { pipelines } = this.context;
+    const { pipelines } = context;
     pipelines.prepare(shaders);
     const given = originalKernels(program.kernels.map((kernel) => [kernel]));
     const stages = shaders.map((shader, k): Stage => ({
@@ -201,7 +298,8 @@ export class WebGpuProgram implements CompiledProgram {
       words: new Map(),
       bindGroups: new Map(),
     }));
-    const made: Staged = { stages, parameters: new Map() };
+    const described = temporaries.map((each) => ({ ...each, descriptions: new Map<number, string>() }));
+    const made: Staged = { program, stages, kept: described, parameters: new Map() };
     this.#stages.set(key, made);
     return made;
   }
@@ -277,7 +375,7 @@ export class WebGpuProgram implements CompiledProgram {
           case "input":
             return present(memories[memory.position]);
           case "output":
-            return present(memories[this.program.inputs.length + memory.position]);
+            return present(memories[staged.program.inputs.length + memory.position]);
         }
       });
       let key = `${id}`;
@@ -298,7 +396,7 @@ export class WebGpuProgram implements CompiledProgram {
   }
 
   /** The words of each stage; all new ones are in one buffer. */
-  #wordsOf({ stages, parameters }: Staged, places: CallPlaces): readonly Words[] {
+  #wordsOf({ program, stages, parameters }: Staged, places: CallPlaces): readonly Words[] {
     const { sizes, byteOffsets } = places;
     const key = sizes.length === 0 && byteOffsets.every((offset) => offset === 0)
       ? ""
@@ -311,7 +409,7 @@ export class WebGpuProgram implements CompiledProgram {
     let end = 0;
     const texts = stages.map((stage) => {
       const { words } = stage.shader, numbers = new Int32Array(Math.max(4, words.length + 1));
-      writeParameters(numbers, words, { ...places, program: this.program });
+      writeParameters(numbers, words, { ...places, program });
       const text = numbers.join();
       if (!stage.words.has(text)) {
         fresh.push({ stage, text, numbers, offset: end });

@@ -59,6 +59,24 @@ export class CommandQueue {
     this.#pending = 0;
   }
 
+  /** Submits everything collected and encodes further dispatches meanwhile, which `resume` submits. */
+  prepare(dispatches: readonly Dispatch[]): GPUCommandBuffer {
+    this.flush();
+    const encoder = this.device.createCommandEncoder(), pass = encoder.beginComputePass();
+    for (const each of dispatches) encodeDispatch(pass, each);
+    pass.end();
+    return encoder.finish();
+  }
+
+  /** Submits prepared dispatches. A submission is refused as a whole, so one receipt is enough. */
+  resume(prepared: GPUCommandBuffer): void {
+    this.flush();
+    const encoder = this.device.createCommandEncoder(), pass = encoder.beginComputePass();
+    this.receipts.stamp(pass);
+    pass.end();
+    this.device.queue.submit([prepared, encoder.finish()]);
+  }
+
   /** Submits commands after those submitted before; `pass` is the open one. */
   submit(encoder: GPUCommandEncoder, pass: GPUComputePassEncoder = encoder.beginComputePass()): void {
     this.receipts.stamp(pass);

@@ -17,7 +17,7 @@ export function shaderOf(kernel: Kernel, program: Program, placement: Placement)
   if (kernel.kind === "loops") return printKernel(kernel, program, placement);
   if (kernel.weights) return printAttention(kernel, kernel.weights, { program, placement });
   if (kernel.computed) return printComputedProducts(kernel, kernel.computed, { program, placement });
-  if (kernel.call.op === "matmul") return printMatmul(kernel, program, placement);
+  if (kernel.call.op === "matmul") return printMatmul(kernel, program, { placement });
   if (isConvolution(kernel.call)) return printConvolution(kernel, kernel.call, { program, placement });
   throw new InternalError(`Expected a matrix product or a convolution but found ${kernel.call.op}`);
 }

@@ -2,8 +2,16 @@
 import { ALONE, type CallSupport, type Target } from "../../lib/codegen/target.ts";
 import { likelySizes, productSizes } from "../../lib/codegen/product_sizes.ts";
 import { placesOf, type Side } from "../../lib/codegen/winograd_matrices.ts";
-import type { ExternKernel } from "../../lib/loops/ir.ts";
-import type { Dim } from "../../lib/sym/expr.ts";
+import type { BufferView, ExternKernel } from "../../lib/loops/ir.ts";
+import { type Dim, mul } from "../../lib/sym/expr.ts";
+import {
+  type Product,
+  stagedBytes,
+  type Tile,
+  type Tiling,
+  type TilingLimits,
+  tilingOf,
+} from "./product_tiles.ts";
 
 /** Invocations of a workgroup. */
 export const INVOCATIONS = 256;
@@ -48,17 +56,6 @@ export function slicedSumsOf(kernel: ExternKernel): SlicedSums | undefined {
   return { rows: sizes.rows, columns: Math.min(sizes.columns, sizes.rows <= 2 ? 8 : 4) };
 }
 
-/**
- * Rows and columns of a product that a workgroup computes, and those of each invocation; the depth that is staged at
- * once.
- */
-export interface Tile {
-  readonly rows: number;
-  readonly columns: number;
-  readonly depth: 16 | 32;
-  readonly each: { readonly rows: 4 | 8; readonly columns: 4 | 8 | 16 };
-}
-
 /** Rows and columns of a tile: with larger ones fewer workgroups are active, which hides less latency. */
 const SIDE = 64;
 /**
@@ -66,10 +63,6 @@ const SIDE = 64;
  * and still leaves many.
  */
 const MANY = 256, MOST_TILES = 4 * MANY;
-
-/** Invocations of a workgroup that computes a tile. */
-export const tileThreads = ({ rows, columns, each }: Tile): number =>
-  rows * columns / (each.rows * each.columns);
 
 /**
  * Number of tiles that keeps a large device busy, by columns per invocation, and the depth that is worth one of them.
@@ -83,29 +76,89 @@ const ENOUGH = {
 /** The depth from which on parts of a product are deep enough for more tiles, of which a processor has several at once. */
 const DEEP = { from: 4096, tiles: 792 } as const;
 
+const HUGE = {
+    rows: 2 * SIDE,
+    columns: 2 * SIDE,
+    depth: 16,
+    each: { rows: 8, columns: 16 },
+    slices: 1,
+  } as const,
+  LARGE = { rows: SIDE, columns: SIDE, depth: 16, each: { rows: 8, columns: 8 }, slices: 1 } as const,
+  SMALL = { rows: SIDE, columns: SIDE, depth: 16, each: { rows: 4, columns: 4 }, slices: 1 } as const,
+  // A single workgroup waits for memory at each step: use more of them, and half of the steps
+  SMALLEST = { ...SMALL, columns: SIDE / 2, depth: 32 } as const;
+
+/** Returns the tiles of a product in a shader with so many bytes of workgroup memory. */
+export function tilesOf(kernel: ExternKernel, workgroupBytes: number): Tile {
+  return tiled(kernel, { bytes: workgroupBytes, parts: 1 }).tile;
+}
+
+/** The least depth of a product whose time depends on its tiles more than on starting it. */
+const LONG = 512;
+
 /**
- * Returns the tiles of a product. Invocations that compute many results read the least for each, but there are enough
- * of them only with many tiles, or with long sums to split.
+ * Returns the tiles of a product, and the number of parts of its depth. Invocations that compute many results read the
+ * least for each, but there are enough of them only with many tiles, or with long sums to split.
  */
-export function tilesOf(kernel: ExternKernel): Tile {
-  const known = productSizes(kernel),
-    sizes = known ?? likelySizes(kernel),
-    large = { rows: SIDE, columns: SIDE, depth: 16, each: { rows: 8, columns: 8 } } as const,
-    small = { rows: SIDE, columns: SIDE, depth: 16, each: { rows: 4, columns: 4 } } as const,
-    // A single workgroup waits for memory at each step: use more of them, and half of the steps
-    smallest = { ...small, columns: SIDE / 2, depth: 32 } as const;
+function tiled(kernel: ExternKernel, limits: TilingLimits): Tiling {
+  const timed = timedProduct(kernel);
+  if (timed) return tilingOf(timed, limits);
+  const known = productSizes(kernel), sizes = known ?? likelySizes(kernel);
   // The code that computes an operand is repeated for each element that an invocation fetches
-  if (!sizes) return kernel.prologues ? small : large;
-  const { rows, columns, batch, depth } = sizes;
-  // Sums are split only if all sizes are known
-  const parts = kernel.prologues || !known ? 1 : depth / (2 * ENOUGH[8].depth);
+  if (!sizes) return { tile: kernel.prologues ? SMALL : LARGE, parts: 1 };
+  const { rows, columns, batch, depth } = sizes, isPlain = kernel.call.op === "matmul" && !kernel.prologues;
   const count = Math.ceil(rows / SIDE) * Math.ceil(columns / SIDE) * batch;
+  // Sums are split only if all sizes are known
+  const deep = kernel.prologues || !known ? 1 : depth / (2 * ENOUGH[8].depth);
   const isEven = [rows, columns].every((size) => Math.ceil(size / SIDE) % 2 === 0);
-  if (kernel.call.op === "matmul" && known && isEven && count >= MOST_TILES && !kernel.prologues) {
-    return { rows: 2 * SIDE, columns: 2 * SIDE, depth: 16, each: { rows: 8, columns: 16 } };
-  }
-  if (count >= MANY || count * parts >= MANY / 2) return large;
-  return kernel.call.op === "matmul" && !kernel.prologues ? smallest : small;
+  const isHuge = isPlain && known && isEven && count >= MOST_TILES && stagedBytes(HUGE) <= limits.bytes;
+  const isLarge = count >= MANY || count * deep >= MANY / 2;
+  const tile = isHuge ? HUGE : isLarge ? LARGE : isPlain ? SMALLEST : SMALL,
+    enough = ENOUGH[tile.each.columns];
+  if (kernel.call.op !== "matmul") return { tile, parts: partsFor({ ...enough, count, of: depth }) };
+  // For small matrices, parts save less than the kernel that adds them up costs
+  const tiles = tile.each.columns === 8 && depth >= DEEP.from ? DEEP.tiles : enough.tiles;
+  const own = Math.ceil(rows / tile.rows) * Math.ceil(columns / tile.columns) * batch;
+  return { tile, parts: partsFor({ tiles, depth: 2 * ENOUGH[4].depth, count: own, of: depth }) };
+}
+
+/** The least part of a product's time that is worth the memory of a transposed weight. */
+const LEAST_GAIN = 1 / 32;
+
+/** Returns whether a product whose second operand is read along the depth would be faster if it were read across. */
+function gainsByTransposing(kernel: ExternKernel, bytes: number): boolean {
+  const product = timedProduct(kernel), limits = { bytes, parts: Infinity };
+  if (!product?.along) return false;
+  const { time } = tilingOf(product, limits);
+  return time - tilingOf({ ...product, along: false }, limits).time > LEAST_GAIN * time;
+}
+
+/** A product that is computed in the way whose estimated time is least; undefined for others. */
+function timedProduct(kernel: ExternKernel): Product | undefined {
+  const sizes = productSizes(kernel), [first, second] = kernel.inputs;
+  if (kernel.call.op !== "matmul" || kernel.prologues || !sizes || !first || !second) return undefined;
+  const isSingle = sizes.batch === 1 || dividesDepth(first), [ofRows, ofColumns] = second.strides.slice(-2);
+  if (!isSingle || sizes.batch * sizes.depth < LONG) return undefined;
+  return { ...sizes, along: ofRows === 1 && ofColumns !== 1, finished: kernel.epilogue !== undefined };
+}
+
+/** Returns whether the matrices of a stack are adjacent parts of the depth of one matrix. */
+function dividesDepth({ shape, strides }: BufferView): boolean {
+  const [size = 1, along = 0] = [shape.at(-1), strides.at(-1)];
+  return shape.length === 3 && size !== 1 && strides[0] === mul(size, along);
+}
+
+/** Tiles that keep a device busy, and the depth that is worth one of them; the tiles of a product, and its depth. */
+interface Occupation {
+  readonly tiles: number;
+  readonly depth: number;
+  readonly count: number;
+  readonly of: number;
+}
+
+/** Number of parts of a depth that makes enough tiles, each part of at least so much. */
+function partsFor({ tiles, depth, count, of }: Occupation): number {
+  return Math.max(1, Math.min(Math.ceil(tiles / Math.max(1, count)), Math.floor(of / depth)));
 }
 
 /**
@@ -296,10 +349,14 @@ export interface WebGpuLimits {
   readonly bindingBytes: number;
 }
 
-/** Returns the target of printed WGSL on a device, for buffers that start at whole vectors or for those that do not. */
+/**
+ * Returns the target of printed WGSL on a device, for buffers that start at whole vectors or for those that do not, and
+ * for programs whose calls keep forms of weights.
+ */
 export function webGpuTarget(
   { kernelBuffers, workgroupBytes, bindingBytes }: WebGpuLimits,
   vectors: boolean,
+  keepsForms = false,
 ): Target {
   return {
     name: "webgpu",
@@ -337,17 +394,16 @@ export function webGpuTarget(
       transforms: transformsOf,
       filters: (convolution) =>
         winogradChannels(convolution, workgroupBytes) ?? (patchOf(convolution) ? "taps" : undefined),
-      tiles(product) {
-        const few = skinnyRowsOf(product);
+      parts(product) {
+        const few = skinnyRowsOf(product), sizes = productSizes(product);
         const sides = few ? { rows: few.rows, columns: SKINNY.threads * few.each } : undefined;
         const own = sides ?? slicedSumsOf(product);
-        if (own) return { ...own, busy: BUSY, depth: DEPTH, step: 1 };
-        const { rows, columns, each } = tilesOf(product), { tiles, depth } = ENOUGH[each.columns];
-        if (product.call.op !== "matmul") return { rows, columns, busy: tiles, depth, step: 4 };
-        // For small matrices, parts save less than the kernel that adds them up costs
-        const isDeep = each.columns === 8 && (productSizes(product)?.depth ?? 0) >= DEEP.from;
-        return { rows, columns, busy: isDeep ? DEEP.tiles : tiles, depth: 2 * ENOUGH[4].depth, step: 4 };
+        if (!own || !sizes) return tiled(product, { bytes: workgroupBytes, parts: Infinity }).parts;
+        const { rows, columns, batch, depth } = sizes;
+        const count = Math.ceil(rows / own.rows) * Math.ceil(columns / own.columns) * batch;
+        return partsFor({ tiles: BUSY, depth: DEPTH, count, of: depth });
       },
+      transposes: (product) => keepsForms && gainsByTransposing(product, workgroupBytes),
     },
     blockBytes: 0,
     rowsInPlace: 0,

@@ -7,6 +7,7 @@
  * described by functions that write the text of their places.
  */
 import type { Dim } from "../../lib/sym/expr.ts";
+import { stageWidth } from "./product_tiles.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 
 /** An element of an operand. */
@@ -73,8 +74,6 @@ export interface TileProduct {
   prepare(): void;
 }
 
-/** Vectors per depth with which two operands fill 16 KiB. */
-const WIDEST = 32;
 const FOUR = [0, 1, 2, 3], PARTS = ["x", "y", "z", "w"];
 
 /** One of the two operands. */
@@ -101,24 +100,24 @@ type Share = "across" | "depths" | "blocks";
 export class TileStage {
   readonly #share: Share;
   readonly #width: number;
+  /** Vectors of a step, or blocks. */
+  readonly #items: number;
+  /** Whether an invocation fetches the same rows or columns at all depths. */
+  readonly #staysPut: boolean;
   readonly #parts: readonly number[];
 
   constructor(readonly w: ShaderWriter, readonly job: TileProduct, readonly setting: StageSetting) {
     const { operand, side, depth, threads } = setting;
     this.#share = !operand.alongDepth ? "across" : operand.four ? "blocks" : "depths";
     this.#width = side / 4;
-    const items = this.#width * depth / (this.#share === "blocks" ? 4 : 1);
-    this.#parts = Array.from({ length: Math.ceil(items / threads) }, (_, part) => part);
+    this.#items = this.#width * depth / (this.#share === "blocks" ? 4 : 1);
+    this.#parts = Array.from({ length: Math.ceil(this.#items / threads) }, (_, part) => part);
+    this.#staysPut = this.#share === "across" && threads % this.#width === 0;
   }
 
-  /**
-   * Declares the workgroup's memory: each depth is padded by a vector, so that banks of memory differ, unless that
-   * exceeds the memory that every device guarantees.
-   */
   declare(): void {
-    const { w, setting: { name, depth }, job: { type } } = this,
-      width = this.#width < WIDEST ? this.#width + 1 : WIDEST;
-    w.line(`var<workgroup> tile_${name}: array<array<vec4<${type}>, ${width}>, ${depth}>;`);
+    const { w, setting: { name, side, depth }, job: { type } } = this;
+    w.line(`var<workgroup> tile_${name}: array<array<vec4<${type}>, ${stageWidth(side)}>, ${depth}>;`);
   }
 
   /** Declares the vectors, and everything about them that is the same for all depths. */
@@ -126,7 +125,7 @@ export class TileStage {
     const { w } = this, { type, zero } = this.job, { operand, start, end } = this.setting;
     for (const part of this.#parts) {
       for (const vector of this.#fetched(part)) w.line(`var ${vector} = vec4<${type}>(${zero});`);
-      if (part > 0 && this.#share === "across") continue;
+      if (part > 0 && this.#staysPut) continue;
       for (const i of this.#share === "across" && operand.four ? [0] : FOUR) {
         const place = this.#other(part, i);
         w.line(
@@ -139,8 +138,9 @@ export class TileStage {
 
   fetch(from: string): void {
     const { w } = this, { type, zero } = this.job, { operand } = this.setting;
-    w.line(this.#isPartly ? `${this.#isOwn()} {` : "{");
+    w.line("{");
     for (const part of this.#parts) {
+      this.#openPart(part);
       const depth = `depth_${this.setting.name}${this.#share === "across" ? part : 0}`;
       if (part === 0 || this.#share === "across") {
         w.line(`let ${depth} = ${from} + ${this.#depth(part)}; let in_${depth} = ${depth} < to_depth;`);
@@ -164,36 +164,39 @@ export class TileStage {
           put(`${vector}.${PARTS[i]}`, zero, text, where);
         });
       });
+      this.#closePart(part);
     }
     w.line("}");
   }
 
   put(): void {
     const { w } = this, { name } = this.setting, { type } = this.job;
-    if (this.#isPartly) w.line(`${this.#isOwn()} {`);
     for (const part of this.#parts) {
       const vectors = this.#fetched(part), place = `[${this.#vector(part)}]`;
-      if (this.#share !== "blocks") {
-        w.line(`tile_${name}[${this.#depth(part)}]${place} = ${vectors[0]};`);
-        continue;
+      this.#openPart(part);
+      if (this.#share !== "blocks") w.line(`tile_${name}[${this.#depth(part)}]${place} = ${vectors[0]};`);
+      else {
+        PARTS.forEach((of, i) => {
+          const turned = vectors.map((vector) => `${vector}.${of}`).join(", ");
+          w.line(`tile_${name}[${this.#depth(part)} + ${i}]${place} = vec4<${type}>(${turned});`);
+        });
       }
-      PARTS.forEach((of, i) => {
-        const turned = vectors.map((vector) => `${vector}.${of}`).join(", ");
-        w.line(`tile_${name}[${this.#depth(part)} + ${i}]${place} = vec4<${type}>(${turned});`);
-      });
+      this.#closePart(part);
     }
-    if (this.#isPartly) w.line("}");
   }
 
-  /** Whether there are fewer blocks than invocations. */
-  get #isPartly(): boolean {
-    const { depth, threads } = this.setting;
-    return this.#share === "blocks" && this.#width * depth / 4 < threads;
+  /** Opens lines for the invocations that have something to fetch in a part. */
+  #openPart(part: number): void {
+    if (this.#isPartly(part)) this.w.line(`if (lid < ${this.#items - part * this.setting.threads}) {`);
   }
 
-  /** Condition for invocations that have a block. */
-  #isOwn(): string {
-    return `if (lid < ${this.#width * this.setting.depth / 4})`;
+  #closePart(part: number): void {
+    if (this.#isPartly(part)) this.w.line("}");
+  }
+
+  /** Returns whether a part has fewer vectors or blocks than there are invocations. */
+  #isPartly(part: number): boolean {
+    return (part + 1) * this.setting.threads > this.#items;
   }
 
   /** Returns the conditions for an element to be inside. */
@@ -211,20 +214,22 @@ export class TileStage {
   }
 
   #other(part: number, i: number): string {
-    return `other_${this.setting.name}${4 * (this.#share === "across" ? 0 : part) + i}`;
+    return `other_${this.setting.name}${4 * (this.#staysPut ? 0 : part) + i}`;
   }
 
   /** The vector's place along the rows or columns, and along the depth. */
   #vector(part: number): string {
     const { depth, threads } = this.setting;
-    if (this.#share === "across") return `(lid % ${this.#width})`;
+    if (this.#staysPut) return `(lid % ${this.#width})`;
+    if (this.#share === "across") return `((lid + ${part * threads}) % ${this.#width})`;
     const along = this.#share === "blocks" ? depth / 4 : depth;
     return `(lid / ${along} + ${part * threads / along})`;
   }
 
   #depth(part: number): string {
     const { depth, threads } = this.setting;
-    if (this.#share === "across") return `(lid / ${this.#width} + ${part * threads / this.#width})`;
+    if (this.#staysPut) return `(lid / ${this.#width} + ${part * threads / this.#width})`;
+    if (this.#share === "across") return `((lid + ${part * threads}) / ${this.#width})`;
     return this.#share === "blocks" ? `(lid % ${depth / 4}) * 4` : `(lid % ${depth})`;
   }
 }

@@ -3,7 +3,7 @@
  * staged in workgroup memory. Invariant: elements outside the matrices count as zero and are never written.
  */
 import { ceilDiv, product } from "../../lib/sym/expr.ts";
-import { type Tile, tileThreads } from "./target.ts";
+import { sliceThreads, stageWidth, type Tile, tileThreads } from "./product_tiles.ts";
 import { openMain, placeThreads, POINT, type WorkgroupCount } from "./print/entry.ts";
 import { type TileProduct, TileStage } from "./tile_stage.ts";
 import type { ShaderWriter } from "./print/statements.ts";
@@ -65,8 +65,9 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   openMain(w, threads);
   const { each } = tile, across = tile.columns / each.columns, down = tile.rows / each.rows;
   const workgroups = placeWorkgroup(w, job, tile, depth);
-  placeThreads(w, across);
-  // Rows of a thread: one or two vectors of four, half a tile apart; columns likewise, or four vectors, quarters apart
+  const sliced = tile.slices > 1 ? sliceThreads(tile) : undefined;
+  placeThreads(w, across, sliced);
+  // Rows of a thread: one or two vectors of four, half a tile apart; columns likewise, or up to four vectors
   const tall = FOUR.slice(0, each.rows / 4), wide = FOUR.slice(0, each.columns / 4);
   const rows = tall.flatMap((part) => FOUR.map((i) => ({ part, i, name: 4 * part + i })));
   for (const { name } of rows) {
@@ -87,10 +88,11 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   fetch(`k0 + ${depth}`);
   w.line("}");
   if (!peeled) w.line("if (k0 >= from_depth) {");
-  for (let k = 0; k < depth; k++) {
+  for (let k = 0; k < depth / tile.slices; k++) {
+    const at = sliced === undefined ? k : `slice * ${depth / tile.slices} + ${k}`;
     w.line("{");
-    for (const part of tall) w.line(`let a${part} = tile_a[${k}][ty + ${part * down}];`);
-    for (const part of wide) w.line(`let b${part} = tile_b[${k}][tx + ${part * across}];`);
+    for (const part of tall) w.line(`let a${part} = tile_a[${at}][ty + ${part * down}];`);
+    for (const part of wide) w.line(`let b${part} = tile_b[${at}][tx + ${part * across}];`);
     for (const { part, i, name } of rows) {
       const a = `${vector}(a${part}.${PARTS[i]})`;
       for (const column of wide) {
@@ -106,6 +108,10 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   w.line("workgroupBarrier();");
   if (!peeled) put();
   w.line("}");
+  if (sliced !== undefined) {
+    addSlices(w, tile, rows.map(({ name }) => wide.map((column) => `s${name}_${column}`)));
+    w.line("if (slice == 0) {");
+  }
   const { storeFour } = result, lanes = storeFour ? [0] : FOUR;
   const places = wide.flatMap((part) => lanes.map((j) => ({ part, j, name: `c${4 * part + j}` })));
   for (const { part, j, name } of places) {
@@ -125,6 +131,26 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
     }
     w.line("}");
   }
+  if (sliced !== undefined) w.line("}");
   w.line("}");
   return workgroups;
+}
+
+/** Adds sums of the second slice to those of the first, four rows at a time, through the memory of an operand. */
+function addSlices(w: ShaderWriter, tile: Tile, sums: readonly (readonly string[])[]): void {
+  const threads = sliceThreads(tile), width = stageWidth(tile.columns);
+  for (let from = 0; from < sums.length; from += FOUR.length) {
+    const each = sums.slice(from, from + FOUR.length).flat().map((sum, n) => {
+      const place = `(inner + ${n * threads})`;
+      return { sum, kept: `tile_b[${place} / ${width}][${place} % ${width}]` };
+    });
+    if (from > 0) w.line("workgroupBarrier();");
+    w.line("if (slice == 1) {");
+    for (const { sum, kept } of each) w.line(`${kept} = ${sum};`);
+    w.line("}");
+    w.line("workgroupBarrier();");
+    w.line("if (slice == 0) {");
+    for (const { sum, kept } of each) w.line(`${sum} = ${sum} + ${kept};`);
+    w.line("}");
+  }
 }

@@ -5,7 +5,7 @@ import { orNull } from "../../lib/base/errors.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import type { BufferId, Program } from "../../lib/loops/ir.ts";
 import type { WebGpuForm } from "./form.ts";
-import { APART } from "./print/bindings.ts";
+import { apart } from "./print/bindings.ts";
 import { LacksFloat64 } from "./print/scalar.ts";
 import { inputsToPack, shaderOf } from "./shaders.ts";
 import { type WebGpuLimits, webGpuTarget } from "./target.ts";
@@ -18,12 +18,17 @@ export function writeWebGpuForm(given: Program): WebGpuForm | null {
   const isOther = given.buffers.some(({ dtype }) => dtype === "float64") ||
     given.kernels.some((kernel) => kernel.kind === "extern" && kernel.call.op === "sort");
   if (isOther) return null;
-  return orNull(LacksFloat64, () => formOf(generate(given, webGpuTarget(COMMON_LIMITS, true))));
+  return orNull(
+    LacksFloat64,
+    () => formOf(generate(given, webGpuTarget(COMMON_LIMITS, true))),
+  );
 }
 
 function formOf(program: Program): WebGpuForm {
   const shadersFor = (packed: ReadonlySet<BufferId>) =>
-    program.kernels.map((kernel) => shaderOf(kernel, program, { ...APART, packed }));
+    program.kernels.map((kernel) =>
+      shaderOf(kernel, program, { ...apart(COMMON_LIMITS.workgroupBytes), packed })
+    );
   const packed = inputsToPack(shadersFor(new Set()), program, COMMON_LIMITS.kernelBuffers);
   const { name, buffers, inputs, outputs, sizes, arenaBytes, guard } = program;
   return {

@@ -56,6 +56,7 @@ const KERNEL_PASSES: readonly Pass[] = [
   forGrid("depthwise"),
   forGrid("folded_gradients"),
   forGrid("packed_filters"),
+  forGrid("transposed_weights"),
   forGrid("split_products"),
   { name: "transposed_operands", applies: ({ rowsInPlace }) => rowsInPlace > 0, run: transposedOperands },
   {

@@ -12,6 +12,7 @@ import { packedFilters } from "./packed_filters.ts";
 import { persistentRows } from "./persistent_rows.ts";
 import { rowFission } from "./row_fission.ts";
 import { splitProducts } from "./split_products.ts";
+import { transposedWeights } from "./transposed_weights.ts";
 
 export const GRID_PASSES = {
   attention: fusedAttention,
@@ -20,6 +21,7 @@ export const GRID_PASSES = {
   depthwise: depthwiseConvolutions,
   folded_gradients: foldedGradients,
   packed_filters: packedFilters,
+  transposed_weights: transposedWeights,
   split_products: splitProducts,
   flat_loops: flatLoops,
   row_fission: rowFission,

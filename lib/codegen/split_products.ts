@@ -16,6 +16,8 @@ import { axisOf } from "./strip_mining.ts";
 import { type MakeTemporary, replaceWithTemporaries, rowMajor } from "./kernels.ts";
 import type { Grid, Target } from "./target.ts";
 
+/** Depths of parts are multiples of this, so that they can be read by vectors. */
+const STEP = 4;
 /** Number of partial sums that are read at once rather than in a loop. */
 const AT_ONCE = 64;
 
@@ -46,18 +48,15 @@ function splitOf(kernel: ExternKernel, grid: Grid): Split {
     kernel.transformed ||
     (kernel.call.op === "matmul" && kernel.call.accumulate)
   ) return WHOLE;
-  const { rows, columns, depth, batch } = sizes, tiles = grid.tiles(kernel);
-  const count = Math.ceil(rows / tiles.rows) * Math.ceil(columns / tiles.columns) * batch;
-  const most = Math.floor(depth / tiles.depth),
-    wanted = Math.min(Math.ceil(tiles.busy / Math.max(1, count)), most);
-  if (kernel.call.op !== "matmul") return { parts: Math.max(1, wanted), rest: 0 };
+  const { depth } = sizes, wanted = grid.parts(kernel);
+  if (kernel.call.op !== "matmul") return { parts: wanted, rest: 0 };
   // Parts of a matrix are matrices of equal size: a few more, or else some fewer, or else another one is shorter
-  const isEven = (parts: number) => depth % (parts * tiles.step) === 0;
-  for (let parts = wanted; parts > 1 && parts <= Math.min(most, 2 * wanted); parts++) {
+  const isEven = (parts: number) => depth % (parts * STEP) === 0;
+  for (let parts = wanted; parts > 1 && parts <= 2 * wanted; parts++) {
     if (isEven(parts)) return { parts, rest: 0 };
   }
   for (let parts = wanted; parts > wanted / 2; parts--) if (isEven(parts)) return { parts, rest: 0 };
-  return wanted > 1 ? { parts: wanted, rest: depth % (wanted * tiles.step) } : WHOLE;
+  return wanted > 1 ? { parts: wanted, rest: depth % (wanted * STEP) } : WHOLE;
 }
 
 interface Setting {

@@ -20,18 +20,6 @@ interface LibraryCall {
 /** A call without prologues and epilogue. */
 export const ALONE: LibraryCall = { prologues: false, epilogue: false };
 
-/** The tiling of a product of matrices. */
-interface Tiles {
-  readonly rows: number;
-  readonly columns: number;
-  /** Number of tiles that fills a large device; with fewer, the depth of a product may be split. */
-  readonly busy: number;
-  /** The least depth that is worth a tile. */
-  readonly depth: number;
-  /** Depths of parts are multiples of this. */
-  readonly step: number;
-}
-
 /** Sizes of products whose first operands are computed on the fly, as far as known. */
 interface ComputedSizes {
   /** Elements of an operand, over all matrices, and whether those above a diagonal are zero. */
@@ -86,8 +74,13 @@ export interface Grid {
    * a product of transforms in so many bytes; undefined if it is none.
    */
   readonly transforms: (convolution: ExternKernel, bytes: number) => Side | undefined;
-  /** The tiling of a product. */
-  readonly tiles: (product: ExternKernel) => Tiles;
+  /** Returns the number of parts of a product's depth with which it is fastest; a few more or fewer will do as well. */
+  readonly parts: (product: ExternKernel) => number;
+  /**
+   * Returns whether a product's second operand, a weight, is worth a transposed copy: calls of the program keep it while
+   * the weight stays the same.
+   */
+  readonly transposes: (product: ExternKernel) => boolean;
 }
 
 /** How a team of threads divides loops: the outermost loop of a nest, or several parallel loops as one. */

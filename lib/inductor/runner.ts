@@ -42,6 +42,9 @@ export class GraphRunner {
     | { readonly layouts: readonly (Layout | undefined)[]; readonly bytes: readonly number[] }
     | undefined;
 
+  /** The checks of indices that storages have passed, where their elements are costly to read. */
+  readonly #passed = new WeakMap<Storage, string>();
+
   /** `module`: the graph as it was passed in, without index checks. */
   constructor(module: GraphModule, parts: RunnerParts) {
     this.#module = module;
@@ -91,11 +94,12 @@ export class GraphRunner {
     }
     const outputs = storages.map((s) => s.memory);
     for (let i = 0; i < outputs.length; i++) byteOffsets.push(0);
-    const passes = this.#passes(args, sizeOf);
+    const checks = this.#checks(args, sizes), passes = this.#passes(args, sizeOf) || this.#havePassed(checks);
     if (program && !launch(program, device, { inputs, outputs, byteOffsets, sizes, contents, passes })) {
       for (const storage of storages) storage.release();
       return null;
     }
+    if (!passes) { for (const [storage, check] of checks) this.#passed.set(storage, check); }
     const wrapped = convention.outputs.map((output, i) =>
       this.#wrap(output, { args, storages, sizeOf, at: i })
     );
@@ -114,6 +118,19 @@ export class GraphRunner {
       return bounds !== undefined && evaluate(low, sizeOf) <= bounds.least &&
         bounds.greatest < evaluate(high, sizeOf);
     });
+  }
+
+  /** The storages of indices, and all that their check depends on besides their elements. */
+  #checks(args: readonly unknown[], sizes: readonly number[]): readonly (readonly [Storage, string])[] {
+    return (this.#parts.convention.ranges ?? []).map(({ input }) => {
+      const { storage, offset, strides } = tensorAt(args, input);
+      return [storage, `${storage.version} ${offset} ${strides} ${sizes}`];
+    });
+  }
+
+  /** Returns whether earlier calls have found these indices to be in range. */
+  #havePassed(checks: readonly (readonly [Storage, string])[]): boolean {
+    return checks.length > 0 && checks.every(([storage, check]) => this.#passed.get(storage) === check);
   }
 
   /** Returns whether an input that the program writes shares memory with another one. */

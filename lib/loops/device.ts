@@ -170,6 +170,8 @@ export type ProgramForms = readonly [ProgramForm, ...ProgramForm[]];
 export interface CompileChoices {
   /** Record the commands of calls, so that the next call with the same memories only encodes them. */
   readonly record?: boolean;
+  /** Calls pass the contents of inputs, most of which stay the same: forms of them are worth keeping. */
+  readonly keepsForms?: boolean;
 }
 
 /** A user-defined kernel, for tensors of some types. */

@@ -27,10 +27,17 @@ export interface Placement {
   readonly packed: ReadonlySet<BufferId>;
   /** Whether all inputs and outputs start at multiples of 16 bytes, so that four elements can be read at once. */
   readonly aligned: boolean;
+  /** Bytes of workgroup memory that a shader may have. */
+  readonly workgroupBytes: number;
 }
 
 /** Every buffer at the start of a memory of its own. */
-export const APART: Placement = { aliases: new Map(), packed: new Set(), aligned: true };
+export const apart = (workgroupBytes: number): Placement => ({
+  aliases: new Map(),
+  packed: new Set(),
+  aligned: true,
+  workgroupBytes,
+});
 
 /** How a kernel's variables are declared. */
 interface BindingOptions {

@@ -39,12 +39,16 @@ export function openMain(w: ShaderWriter, threads: number): void {
 }
 
 /**
- * Assigns threads to positions of a tile, this many across, a multiple of 8. 32 neighbours cover 4 × 8 positions: what
+ * Assigns threads to positions of a tile, this many across, a multiple of 8, for each of several slices of so many
+ * threads. 32 neighbours cover 4 × 8 positions: what
  * they read from workgroup memory is adjacent, and is the same for pairs of horizontal neighbours and for every second
  * vertical one, which lets a device read vectors for half of them at once.
  */
-export function placeThreads(w: ShaderWriter, across: number): void {
-  w.line("let lid = i32(lane); let warp = lid / 32; let within = lid % 32;");
+export function placeThreads(w: ShaderWriter, across: number, slice?: number): void {
+  w.line("let lid = i32(lane);");
+  if (slice !== undefined) w.line(`let slice = lid / ${slice}; let inner = lid % ${slice};`);
+  const own = slice === undefined ? "lid" : "inner";
+  w.line(`let warp = ${own} / 32; let within = ${own} % 32;`);
   w.line(`let ty = (warp / ${across / 8}) * 4 + within / 16 * 2 + within % 2;`);
   w.line(`let tx = (warp % ${across / 8}) * 8 + within / 2 % 8;`);
 }
