@@ -84,15 +84,14 @@ export class UninitializedLayout implements Layout {
 }
 
 /** Returns whether a tensor has no shape yet. */
-export function isUninitialized(tensor: Tensor): boolean {
+export function isUninitialized(tensor: Tensor): tensor is Tensor & { layout: UninitializedLayout } {
   return tensor.layout instanceof UninitializedLayout;
 }
 
 /** Changes the type and the device that a tensor without a shape will have; returns whether it was one. */
 export function convertUninitialized(tensor: Tensor, place: ConversionOptions): boolean {
-  const { layout } = tensor;
-  if (!(layout instanceof UninitializedLayout)) return false;
-  tensor.layout = layout.converted(place);
+  if (!isUninitialized(tensor)) return false;
+  tensor.layout = tensor.layout.converted(place);
   tensor.storage = new Storage(tensor.device, null);
   metadataChanges(tensor);
   return true;

@@ -25,6 +25,7 @@ import { cond, scanRows, whileLoop } from "../../tensor/higher_order.ts";
 import { checkLeaf, refusingWrites } from "../../tensor/inplace.ts";
 import { requiresGradBeneath } from "../../tensor/levels.ts";
 import { Tensor } from "../../tensor/tensor.ts";
+import { isUninitialized } from "../../tensor/uninitialized.ts";
 import { addAmbient } from "../ambient.ts";
 import { invariant, traceProgram } from "../../base/errors.ts";
 import { callNamed } from "../../nn/error_places.ts";
@@ -171,6 +172,11 @@ function models(): ModelTable {
   );
   // Within these, shared memory, classes and private members would end the graph again and again
   made.call(deepCopy, () => breakGraph("builtin", "a deep copy of a module"));
+  made.call(
+    isUninitialized,
+    (_m, { args: [value] }) =>
+      value?.kind === "tensor" ? constant(false) : breakGraph("builtin", "a tensor that may have no shape"),
+  );
   made.call(become, () => breakGraph("builtin", "a lazy layer gets its shape"));
   made.call(passedThrough, () => breakGraph("backward", "hooks of a module see gradients"));
   made.call(registerMultiGradHook, () => breakGraph("backward", "a hook sees several gradients"));
