@@ -152,6 +152,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "lib/tensor/tensor.ts": "counted",
   "lib/tensor/tensor_subclass.ts": "instances that are new",
   "lib/tensor/undo.ts": "counted",
+  "lib/tensor/uninitialized.ts": "counted",
   "lib/tensor/view_state.ts": "results that are new, and a view's later base, which means the same",
 };
 
