@@ -4,6 +4,7 @@
  */
 import { type DType, itemSize } from "../base/dtype.ts";
 import { optionsOf } from "../base/checked_input.ts";
+import { isPlainObject } from "../base/tree.ts";
 import { DynError } from "../base/errors.ts";
 import { contiguousStrides, isContiguous, isNonOverlapping, type TensorMeta } from "../graph/meta.ts";
 import type { DeviceName } from "../loops/device.ts";
@@ -79,8 +80,8 @@ type DimArgument = number | { readonly dim: number };
 
 /** The entry of a list for the dimension that a call of `owner` gives; negative ones count from the end. */
 export function alongDim(list: readonly number[], given: DimArgument, owner: string): number {
-  const dim = typeof given === "object" ? optionsOf(owner, given, ["dim"]).dim : given;
-  const found = list[dim < 0 ? dim + list.length : dim];
+  const dim = isPlainObject(given) ? optionsOf(owner, given, ["dim"]).dim : given;
+  const at = typeof dim === "number" ? dim : NaN, found = list[at < 0 ? at + list.length : at];
   if (found === undefined) {
     throw new DynError(
       list.length === 0

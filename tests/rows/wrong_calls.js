@@ -84,7 +84,7 @@ export function wrongCalls(dyn) {
     { call: () => zeros(2, { dtype: "double" }), says: ["double", "float64"] },
     { call: () => ints.requiresGrad_(), says: ["int64"] },
     { call: () => linear.call(tensor([1, 2, 3])), says: ["int64 and float32; tensor([2.0]) is int64"] },
-    { call: () => autograd.grad({ outputs: zeros(9, 9) }, a), says: ["{ outputs: tensor([[0., 0."] },
+    { call: () => autograd.grad({ outputs: zeros(9, 9) }, a), says: ["named arguments", "tensor([["] },
     { call: () => ints.mean(), says: ["int64"] },
     { call: () => a.bitwiseAnd(a), says: ["float32"] },
     // Creation

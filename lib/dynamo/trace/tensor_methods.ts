@@ -41,7 +41,7 @@ import {
 import { leaveLayoutToTape, ofTapeBehind } from "./left_to_tape.ts";
 import { findProperty } from "./objects.ts";
 import { allElements, newArray, refuseOpaque } from "./contents.ts";
-import { enumerableKeys } from "./object_keys.ts";
+import { enumerableKeys, isPlain } from "./object_keys.ts";
 import { DEFINED, ofLayout, readTensorProperty } from "./tensor_properties.ts";
 import { refusing, tracedOps } from "./traced_ops.ts";
 import { refuseParts } from "./changing_parts.ts";
@@ -216,7 +216,7 @@ function alongDim(
 
 /** A dimension that is given by name, `{ dim }`, as by position. */
 function namedDim(m: Interpreter, given: Value): Value {
-  if (given.kind !== "object" || given.exotic.kind !== "plain") return given;
+  if (given.kind !== "object" || !isPlain(m, given)) return given;
   const keys = enumerableKeys(m, given), found = findProperty(m, given, "dim");
   return keys.length === 1 && found.kind === "value" ? found.value : given;
 }
@@ -348,8 +348,7 @@ const WRITTEN_OUT: ReadonlySet<string | symbol> = new Set([
 function positionalArguments(m: Interpreter, name: string, args: readonly Value[]): readonly Value[] {
   return refusing(() =>
     byPosition<Value>(name, args, {
-      names: (value) =>
-        value.kind === "object" && value.exotic.kind === "plain" ? enumerableKeys(m, value) : null,
+      names: (value) => value.kind === "object" && isPlain(m, value) ? enumerableKeys(m, value) : null,
       get: (value, key) => (value.kind === "object" ? m.plainProperty(value, key) : null) ?? UNDEFINED,
       options: (entries) => m.options(Object.fromEntries(entries)),
       absent: UNDEFINED,
