@@ -1447,6 +1447,7 @@ export interface OpApi<T extends TensorLike> {
   ldlSolutions(LD: T, pivots: T, B: T): T;
   lyapunov(X: T, C: T): T;
   matrixSqrth(A: T): T;
+  polarFactors(A: T, isometry: T): Results<T, ["U", "H"]>;
   linalgPolar(A: T): Results<T, ["U", "H"]>;
   angle(self: T): T;
   frexp(self: T): Results<T, ["mantissa", "exponent"]>;

@@ -8,6 +8,7 @@ import "../optimizers_test.ts";
 import "../own_optimizers_test.ts";
 import "../checkpoint_effects_test.ts";
 import "../checkpointing_test.ts";
+import "../decomposition_invariants_test.ts";
 import "../decompositions_test.ts";
 import "../further_decompositions_test.ts";
 import "../freezing_test.ts";

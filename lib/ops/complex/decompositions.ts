@@ -65,7 +65,11 @@ export const decompositionRules: readonly ComplexRule[] = [
   rule(linearAlgebra.inv, (o, { A }) => outOfBlocks(o, o.inv(inBlocks(o, A)))),
   rule(leastSquaresOps.matrixExp, (o, { A }) => outOfBlocks(o, o.matrixExp(inBlocks(o, A)))),
   rule(rootOps.matrixSqrth, (o, { A }) => outOfBlocks(o, o.matrixSqrth(inBlocks(o, hermitianOf(o, A))))),
-  rule(rootOps.linalgPolar, (o, { A }) => [...o.linalgPolar(inBlocks(o, A))].map((x) => outOfBlocks(o, x))),
+  // Of a matrix of less than full rank there are many isometries, and the blocks' own need not consist of blocks
+  rule(rootOps.linalgPolar, (o, { A }) => {
+    const [W, , Vh] = o.linalgSvd(A, false), isometry = inBlocks(o, o.matmul(W, Vh));
+    return [...o.polarFactors(inBlocks(o, A), isometry)].map((x) => outOfBlocks(o, x));
+  }),
   rule(leastSquaresOps.pseudoinverse, (o, { A, bound, hermitian }) => {
     const blocks = inBlocks(o, hermitian ? hermitianOf(o, A) : A);
     return outOfBlocks(o, o.pseudoinverse(blocks, bound, false));

@@ -45,11 +45,18 @@ function decompose(A: ComplexMatrix): Eigen {
       continue;
     }
     const vector = applied(Q, ofTriangle(T, k)).map((x, i) => scaled(x, weights[i] ?? 1));
-    for (const [i, x] of normalized(vector).entries()) {
-      vectors.set(i, k, isReal && value.im === 0 ? { re: x.re, im: 0 } : x);
-    }
+    for (const [i, x] of turned(vector, isReal && value.im === 0).entries()) vectors.set(i, k, x);
   }
   return { values: values.map((value) => scaled(value, unit)), vectors };
+}
+
+/**
+ * The vector of length 1 whose largest element is real and positive, of a real matrix's real eigenvalue a real one. Where
+ * eigenvalues are almost equal its imaginary parts need not be small, but its real parts are an eigenvector by themselves.
+ */
+function turned(vector: readonly Complex[], isReal: boolean): readonly Complex[] {
+  const unit = normalized(vector);
+  return isReal ? normalized(unit.map(({ re }) => ({ re, im: 0 }))) : unit;
 }
 
 /** Divides by a power of two near the largest element, which it returns. */

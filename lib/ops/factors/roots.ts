@@ -61,6 +61,38 @@ const matrixSqrth = composeWideOp({
   errors: [{ args: [t(2, 3)], message: "square" }],
 });
 
+const polarFactors = composeWideOp({
+  name: "polarFactors",
+  doc: "The polar factors of A whose first one is known, with their gradients; none flow to `isometry`.",
+  params: { A: required("tensor"), isometry: required("tensor") },
+  results: ["U", "H"],
+  exposure: { method: false, free: false },
+  hostParts: true,
+  infer({ A, isometry }) {
+    const columns = A.shape.at(-1) ?? 0, square = [...A.shape.slice(0, -2), columns, columns];
+    return [contiguousMeta(isometry.shape, A.dtype, A.device), contiguousMeta(square, A.dtype, A.device)];
+  },
+  compose(o, { A, isometry }) {
+    const H = o.matmul(o.mT(isometry), A);
+    return [o.clone(isometry), o.mul(o.add(H, o.mT(H)), 0.5)];
+  },
+  // With dU = U · Ω + (I − U · Uᵀ) · dA · H⁻¹ and dH = Uᵀ · dA − Ω · H, where Ω · H + H · Ω = Uᵀ · dA − dAᵀ · U
+  gradient: {
+    kind: "rule",
+    saves: ["out"],
+    rule(o, { out: [U, H], grads: [gU = null, gH = null] }) {
+      if (!U || !H || (!gU && !gH)) return {};
+      const along = gU && o.matmul(o.mT(U), gU), turned = gH && o.neg(o.matmul(gH, H));
+      const R = along && turned ? o.add(along, turned) : along ?? turned;
+      if (!R) return {};
+      const skew = o.lyapunov(H, o.sub(R, o.mT(R))), inside = o.matmul(U, gH ? o.add(gH, skew) : skew);
+      if (!gU || !along) return { A: inside };
+      return { A: o.add(inside, o.solve(H, o.sub(gU, o.matmul(U, along)), { left: false })) };
+    },
+  },
+  samples: [],
+});
+
 const linalgPolar = composeWideOp({
   name: "linalgPolar",
   doc:
@@ -81,25 +113,11 @@ const linalgPolar = composeWideOp({
     ];
   },
   compose(o, { A }) {
-    const [W, S, Vh] = o.linalgSvd(A, false);
-    return [o.matmul(W, Vh), o.matmul(o.mul(o.mT(Vh), o.unsqueeze(S, -2)), Vh)];
-  },
-  // With dU = U · Ω + (I − U · Uᵀ) · dA · H⁻¹ and dH = Uᵀ · dA − Ω · H, where Ω · H + H · Ω = Uᵀ · dA − dAᵀ · U
-  gradient: {
-    kind: "rule",
-    saves: ["out"],
-    rule(o, { out: [U, H], grads: [gU = null, gH = null] }) {
-      if (!U || !H || (!gU && !gH)) return {};
-      const along = gU && o.matmul(o.mT(U), gU), turned = gH && o.neg(o.matmul(gH, H));
-      const R = along && turned ? o.add(along, turned) : along ?? turned;
-      if (!R) return {};
-      const skew = o.lyapunov(H, o.sub(R, o.mT(R))), inside = o.matmul(U, gH ? o.add(gH, skew) : skew);
-      if (!gU || !along) return { A: inside };
-      return { A: o.add(inside, o.solve(H, o.sub(gU, o.matmul(U, along)), { left: false })) };
-    },
+    const [W, , Vh] = o.linalgSvd(A, false);
+    return [...o.polarFactors(A, o.matmul(W, Vh))];
   },
   samples: [],
   errors: [{ args: [t(2, 3)], message: "rows" }],
 });
 
-export const rootOps = { lyapunov, matrixSqrth, linalgPolar } as const;
+export const rootOps = { lyapunov, matrixSqrth, polarFactors, linalgPolar } as const;
