@@ -134,13 +134,16 @@ Deno.test("indices are checked: not if they are always in range, and by the inpu
     const checked = withIndexChecks(graph, (target) => findTarget(target)?.definition);
     return checked && (checked.inputs ?? "computed");
   };
-  const int64 = { dtype: "int64", device: "cpu" } as const, six = { input: 1, low: 0, high: 6 };
+  const int64 = { dtype: "int64", device: "cpu" } as const;
+  const six = { input: 1, low: 0, high: 6, isWhole: true }, chosen = { ...six, isWhole: false };
+  assertEquals(asked((o, table, i) => o.indexSelect(table, 0, i)), [six]);
+  assertEquals(asked((o, table, i) => o.indexSelect(table, 0, o.slice(i, 0, 1, 2))), [six]);
   assertEquals(asked((o, table) => o.indexSelect(table, 0, o.arange(6, int64))), null);
   assertEquals(asked((o, table) => o.indexSelect(table, 0, o.arange(2, 5, int64))), null);
   assertEquals(asked((o, table) => o.indexSelect(table, 0, o.arange(7, int64))), "computed");
   assertEquals(asked((o, table) => o.indexSelect(table, 0, o.full([2], 5, int64))), null);
   assertEquals(asked((o, table) => o.indexSelect(table, 0, o.full([2], 6, int64))), "computed");
-  assertEquals(asked((o, table, i) => o.indexSelect(table, 0, o.where(o.ne(i, -100), i, 0))), [six]);
+  assertEquals(asked((o, table, i) => o.indexSelect(table, 0, o.where(o.ne(i, -100), i, 0))), [chosen]);
   assertEquals(asked((o, table, i) => o.indexSelect(table, 0, o.where(o.ne(i, -100), i, 6))), "computed");
   assertEquals(asked((o, table, i) => o.indexSelect(table, 0, o.flip(i, [0]))), "computed");
 });

@@ -116,7 +116,7 @@ export const convention: Codec<Convention> = record<Convention>({
   outputBuffers: list(record({ length: dim, dtype })),
   outputs: list(output),
   guarded: flag,
-  ranges: orNull(list(record<InputRange>({ input: number, low: dim, high: dim }))),
+  ranges: orNull(list(record<InputRange>({ input: number, low: dim, high: dim, isWhole: flag }))),
   kernels: list(record<KernelCost>({ name: text, bytesRead: dim, bytesWritten: dim, operations: dim })),
   externCalls: number,
 });

@@ -174,7 +174,7 @@ export function freezing(compiler: GraphCompiler, definitionOf: Definitions): Gr
 interface Seen {
   readonly tensor: Tensor;
   readonly storage: Storage;
-  readonly version: number;
+  readonly contents: number;
 }
 
 /** The cached values, and the tensors from which they were computed. */
@@ -197,7 +197,7 @@ class KeptValues {
     this.#seen = given.filter(isTensor).map((tensor) => ({
       tensor,
       storage: tensor.storage,
-      version: tensor.storage.version,
+      contents: tensor.storage.contents,
     }));
     this.changes++;
     return this.#values;
@@ -206,5 +206,5 @@ class KeptValues {
 
 function isSame(value: unknown, seen: Seen | undefined): boolean {
   return seen !== undefined && value === seen.tensor && seen.storage === seen.tensor.storage &&
-    seen.version === seen.storage.version;
+    seen.contents === seen.storage.contents;
 }

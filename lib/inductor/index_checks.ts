@@ -24,11 +24,13 @@ export interface CheckedGraph {
   readonly inputs: readonly InputRange[] | null;
 }
 
-/** The required range of a placeholder's elements: [low, high). */
+/** The range of a placeholder's elements within which a check passes: [low, high). */
 export interface InputRange {
   readonly input: number;
   readonly low: Dim;
   readonly high: Dim;
+  /** Whether the check is one of these elements alone, rather than of those that another input chooses. */
+  readonly isWhole: boolean;
 }
 
 /** Returns the graph with the check, or null. */
@@ -80,7 +82,7 @@ const holds = (value: Dim, { low, high }: Range): boolean =>
  */
 function requiredOfInputs(value: Node, range: Range, graph: Graph): readonly InputRange[] | null {
   const root = memoryRoot(value), input = graph.placeholders.indexOf(root);
-  if (input >= 0) return [{ input, low: range.low, high: range.high }];
+  if (input >= 0) return [{ input, low: range.low, high: range.high, isWhole: true }];
   const asked = (each: Argument | undefined): readonly InputRange[] | null => {
     if (each instanceof Node) return requiredOfInputs(each, range, graph);
     return isDim(each) && holds(each, range) ? [] : null;
@@ -88,7 +90,7 @@ function requiredOfInputs(value: Node, range: Range, graph: Graph): readonly Inp
   switch (root.target) {
     case "where": {
       const [one, other] = root.args.slice(1).map(asked);
-      return one && other ? [...one, ...other] : null;
+      return one && other ? [...one, ...other].map((each) => ({ ...each, isWhole: false })) : null;
     }
     case "full":
       return asked(root.args[1]);

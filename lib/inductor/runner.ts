@@ -42,7 +42,7 @@ export class GraphRunner {
     | { readonly layouts: readonly (Layout | undefined)[]; readonly bytes: readonly number[] }
     | undefined;
 
-  /** The checks of indices that storages have passed, where their elements are costly to read. */
+  /** The checks of indices that the elements of storages have passed, where they are costly to read. */
   readonly #passed = new WeakMap<Storage, string>();
 
   /** `module`: the graph as it was passed in, without index checks. */
@@ -99,7 +99,7 @@ export class GraphRunner {
       for (const storage of storages) storage.release();
       return null;
     }
-    if (!passes) { for (const [storage, check] of checks) this.#passed.set(storage, check); }
+    if (!passes) { for (const [storage, check] of checks ?? []) this.#passed.set(storage, check); }
     const wrapped = convention.outputs.map((output, i) =>
       this.#wrap(output, { args, storages, sizeOf, at: i })
     );
@@ -120,17 +120,24 @@ export class GraphRunner {
     });
   }
 
-  /** The storages of indices, and all that their check depends on besides their elements. */
-  #checks(args: readonly unknown[], sizes: readonly number[]): readonly (readonly [Storage, string])[] {
-    return (this.#parts.convention.ranges ?? []).map(({ input }) => {
+  /**
+   * The storages of indices, and all that the checks of their elements depend on besides those; null if there are none,
+   * or they depend on other inputs.
+   */
+  #checks(args: readonly unknown[], sizes: readonly number[]): ReadonlyMap<Storage, string> | null {
+    const { ranges } = this.#parts.convention;
+    if (!ranges?.length || !ranges.every(({ isWhole }) => isWhole)) return null;
+    const checks = new Map<Storage, string>();
+    for (const { input } of ranges) {
       const { storage, offset, strides } = tensorAt(args, input);
-      return [storage, `${storage.version} ${offset} ${strides} ${sizes}`];
-    });
+      checks.set(storage, `${checks.get(storage) ?? `${storage.contents};${sizes}`};${offset},${strides}`);
+    }
+    return checks;
   }
 
   /** Returns whether earlier calls have found these indices to be in range. */
-  #havePassed(checks: readonly (readonly [Storage, string])[]): boolean {
-    return checks.length > 0 && checks.every(([storage, check]) => this.#passed.get(storage) === check);
+  #havePassed(checks: ReadonlyMap<Storage, string> | null): boolean {
+    return checks !== null && [...checks].every(([storage, check]) => this.#passed.get(storage) === check);
   }
 
   /** Returns whether an input that the program writes shares memory with another one. */

@@ -33,10 +33,10 @@ const cache = {
   plain: new WeakMap<Tensor, Converted>(),
 };
 
-/** A conversion, and the memory and version of the parameter that it was made of. */
+/** A conversion, and the memory and contents of the parameter that it was made of. */
 interface Converted {
   readonly storage: Storage;
-  readonly version: number;
+  readonly contents: number;
   readonly tensor: Tensor;
 }
 
@@ -137,13 +137,13 @@ function isCachedParameter(tensor: Tensor, dtype: DType): boolean {
 
 function keptConversion(parameter: Tensor, dtype: DType, convert: () => Tensor): Tensor {
   const kept = ambient.gradEnabled ? cache.recorded : cache.plain, known = kept.get(parameter);
-  const { storage } = parameter, { version } = storage;
+  const { storage } = parameter, { contents } = storage;
   // Regions of other types may be inside of this one, and parameters may be written or moved in it
-  if (known?.storage === storage && known.version === version && known.tensor.dtype === dtype) {
+  if (known?.storage === storage && known.contents === contents && known.tensor.dtype === dtype) {
     return known.tensor;
   }
   // The composition that needs it first does not own its memory
   const tensor = unwatched(convert);
-  kept.set(parameter, { storage, version, tensor });
+  kept.set(parameter, { storage, contents, tensor });
   return tensor;
 }

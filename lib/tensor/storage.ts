@@ -74,10 +74,11 @@ export class Storage implements Contents {
   met = 0;
   #memory: Memory | null;
   #version = 0;
+  #contents = 0;
   #forms: Map<string, KeptForm> | null = null;
   #missing: (() => Error) | undefined;
   #extent: number | undefined;
-  #bounds: (ElementBounds & { readonly version: number }) | undefined;
+  #bounds: (ElementBounds & { readonly contents: number }) | undefined;
   /** Whether tensors of several types lie on it, so that bounds of elements say nothing. */
   #isMixed = false;
   /** Whether the memory is owned elsewhere and will be reclaimed. */
@@ -116,7 +117,16 @@ export class Storage implements Contents {
   }
   set version(version: number) {
     this.#version = version;
+    this.#contents++;
     if (this.#forms !== null) this.#freeForms();
+  }
+
+  /**
+   * A number that differs for any two contents: unlike the version, it is advanced, too, where a write is undone. What is
+   * known of elements is known of those with this number.
+   */
+  get contents(): number {
+    return this.#contents;
   }
 
   /** Forms of the current elements that programs keep. */
@@ -199,7 +209,7 @@ export class Storage implements Contents {
 
   /** Known bounds of the current elements; the device is not read for them. */
   get bounds(): ElementBounds | undefined {
-    return this.#bounds?.version === this.version && !this.#isMixed ? this.#bounds : undefined;
+    return this.#bounds?.contents === this.#contents && !this.#isMixed ? this.#bounds : undefined;
   }
 
   /** Says that tensors of another type lie on it from now on. */
@@ -209,7 +219,7 @@ export class Storage implements Contents {
 
   /** Remembers bounds of the elements until they are written to. */
   noteBounds(bounds: ElementBounds): void {
-    this.#bounds = { ...bounds, version: this.version };
+    this.#bounds = { ...bounds, contents: this.#contents };
   }
 
   /** Whether the program may refer to it, besides by the tensors that dyn has returned. */

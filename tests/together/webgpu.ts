@@ -13,6 +13,7 @@ import "../webgpu_pipelines_test.ts";
 import "../webgpu_transaction_test.ts";
 import "../webgpu_tiles_test.ts";
 import "../webgpu_kept_forms_test.ts";
+import "../webgpu_index_checks_test.ts";
 import "../device_parts_test.ts";
 import "../device_test.ts";
 import "../zoo_webgpu_test.ts";
