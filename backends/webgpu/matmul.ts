@@ -8,7 +8,15 @@ import type { Dim } from "../../lib/sym/expr.ts";
 import type { BufferView, ExternKernel, Program } from "../../lib/loops/ir.ts";
 import { finished, type Shader } from "./print/entry.ts";
 import type { Placement } from "./print/bindings.ts";
-import { elementOf, foursOf, printElement, printFours, vectorDimension } from "./vec4.ts";
+import {
+  elementOf,
+  foursOf,
+  passedNest,
+  printElement,
+  printFours,
+  printPassed,
+  vectorDimension,
+} from "./vec4.ts";
 import { ShaderWriter } from "./print/statements.ts";
 import { registerType } from "./print/scalar.ts";
 import { type Tile, tileThreads } from "./product_tiles.ts";
@@ -60,7 +68,9 @@ export function printMatmul(
   for (const { input, nest } of prologues) {
     printElement(w, nest, { name: `element${input}`, type: registerType(dtype) });
   }
-  if (fours.epilogue) printFours(w, fours.epilogue, "finish");
+  const passed = fours.epilogue && !accumulate ? passedNest(fours.epilogue, out) : undefined;
+  if (passed) printPassed(w, passed, "finish");
+  else if (fours.epilogue) printFours(w, fours.epilogue, "finish");
   else if (epilogue) printElement(w, epilogue, { name: "finish" });
   const batch = out.shape.slice(0, rank - 2);
   const base = (view: BufferView) =>
@@ -125,8 +135,9 @@ export function printMatmul(
         storeFour({ row, column, value }) {
           const place = at4(row, column);
           const text = accumulate ? `(${value} + ${bindings.loadFour(out.buffer, place)})` : value;
-          w.line(bindings.storeFour(out.buffer, place, text));
-          if (epilogue) w.line(`finish(${counters}${row}, ${column} / 4);`);
+          if (!passed?.overwrites) w.line(bindings.storeFour(out.buffer, place, text));
+          const results = passed?.passed.map(() => `, ${text}`).join("") ?? "";
+          if (epilogue) w.line(`finish(${counters}${row}, ${column} / 4${results});`);
         },
       },
     },

@@ -17,8 +17,10 @@ import type {
   Statement,
 } from "../../lib/loops/ir.ts";
 import { accessesOf } from "../../lib/loops/uses.ts";
-import { type Dim, mul, product, type Sym } from "../../lib/sym/expr.ts";
+import { flatIndex } from "../../lib/loops/record.ts";
+import { add, type Dim, mul, product, sub, type Sym } from "../../lib/sym/expr.ts";
 import { Bindings, type Placement } from "./print/bindings.ts";
+import { registerType } from "./print/scalar.ts";
 import type { ShaderWriter } from "./print/statements.ts";
 import { phasesOf } from "../../lib/codegen/product_sizes.ts";
 import { size } from "./phases.ts";
@@ -92,9 +94,49 @@ export function foursOf(setting: FourSetting): Fours {
 
 /** Writes a function of the counters of a nest that computes four elements; the last counter is divided by four. */
 export function printFours(w: ShaderWriter, { loops, body: [four] }: FourNest, name: string): void {
-  const parameters = loops.map(({ axis }) => `${w.counter(axis.symbol)}: i32`).join(", ");
-  w.line(`fn ${name}(${parameters}) {`);
-  if (four?.kind === "loop") w.four(four);
+  if (four?.kind === "loop") printLoop(w, { loops, four, name, passed: [] });
+}
+
+/** A nest whose reads of the four results before it are parameters of its function, after the counters. */
+interface PassedNest {
+  readonly loops: readonly Loop[];
+  readonly four: Loop;
+  readonly passed: readonly Load[];
+  /** Whether it writes the results where they would be, so that they need not be. */
+  readonly overwrites: boolean;
+}
+
+type Load = Extract<Statement, { readonly kind: "load" }>;
+
+/** Returns a nest as a function of the results; undefined if it reads others than those of its own place. */
+export function passedNest({ loops, body: [four] }: FourNest, out: BufferView): PassedNest | undefined {
+  const quarter = loops.at(-1)?.axis.symbol;
+  if (four?.kind !== "loop" || quarter === undefined) return undefined;
+  const column = add(mul(quarter, 4), four.axis.symbol);
+  const own = flatIndex(out, [...loops.slice(0, -1).map(({ axis }) => axis.symbol), column]);
+  const accesses = [...accessesOf(four.body)].filter(({ buffer }) => buffer === out.buffer);
+  if (!accesses.every(({ index }) => sub(index, own) === 0)) return undefined;
+  const passed = four.body.filter((s): s is Load => s.kind === "load" && s.buffer === out.buffer);
+  const overwrites = four.body.some((s) => s.kind === "store" && s.buffer === out.buffer && s.mode === "set");
+  return passed.length < accesses.filter(({ kind }) => kind === "load").length
+    ? undefined
+    : { loops, four, passed, overwrites };
+}
+
+/** Writes the function of a nest to which results are passed. */
+export function printPassed(w: ShaderWriter, { loops, four, passed }: PassedNest, name: string): void {
+  printLoop(w, { loops, four, name, passed });
+}
+
+function printLoop(
+  w: ShaderWriter,
+  { loops, four, name, passed }: Omit<PassedNest, "overwrites"> & { readonly name: string },
+): void {
+  const counters = loops.map(({ axis }) => `${w.counter(axis.symbol)}: i32`);
+  const results = passed.map(({ id, dtype }) => `${w.given(id, dtype)}: vec4<${registerType(dtype)}>`);
+  w.line(`fn ${name}(${[...counters, ...results].join(", ")}) {`);
+  const read: ReadonlySet<Statement> = new Set(passed);
+  w.four({ ...four, body: four.body.filter((s) => !read.has(s)) }, passed.map(({ id }) => id));
   w.line("}");
 }
 
