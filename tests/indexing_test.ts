@@ -242,3 +242,33 @@ Deno.test("a value for each element that a mask selects is written in a graph: h
     assertEquals(run(zeros([2, 3], { dtype: "int64" }), two, values).tolist(), [[1, 0, 2], [3, 0, 4]]);
   }
 });
+
+Deno.test("values written at index tensors keep the type of the target, or are refused", () => {
+  const ints = () => tensor([0, 0, 0]), floats = () => zeros([3]);
+  const all = tensor([true, true, true]), f = tensor([1.5, 2.5, 3.5]);
+  const write = (x: Tensor, index: Tensor | readonly number[] | boolean, value: Tensor) =>
+    x.set([index], value).tolist();
+  const whole = compile(write);
+  for (
+    const [x, index, value] of [
+      [ints, tensor([0, 1]), tensor(1.5)],
+      [ints, [0, 1], tensor([1.5, 2.5])],
+      [ints, all, f],
+      [floats, [0, 1], tensor([1, 2])],
+      [floats, [0], tensor(1.5, { dtype: "float64" })],
+    ] as const
+  ) {
+    const message = `values of type ${x().dtype} but found ${value.dtype}`;
+    assertThrows(() => write(x(), index, value), DynError, message);
+    assertThrows(() => whole(x(), index, value), DynError, message);
+  }
+  for (const run of [write, whole]) {
+    // One element where a mask selects, and what is written where one integer selects, are converted
+    assertEquals(run(ints(), all, tensor(1.5)), [1, 1, 1]);
+    assertEquals(run(ints(), all, tensor([2.5])), [2, 2, 2]);
+    assertEquals(run(ints(), true, tensor(7.5)), [7, 7, 7]);
+    assertEquals(run(floats(), tensor(1), tensor(7)), [0, 7, 0]);
+  }
+  assertThrows(() => ints().indexPut([all], f), DynError, "values of type int64 but found float32");
+  assertThrows(() => ints().indexPut_([all], f), DynError, "values of type int64 but found float32");
+});

@@ -32,6 +32,8 @@ export interface Indexing<T extends TensorLike, V> {
 interface Indexed<T> {
   readonly view: T;
   readonly gather: readonly (T | null)[];
+  /** Whether a mask, or true or false, is the only index that gathers. */
+  readonly isSelection: boolean;
 }
 
 /** Selects the index in a tensor along a dimension, which is removed. */
@@ -55,12 +57,12 @@ export function setAt<T extends TensorLike, V>(
 ): T {
   const { ops } = of;
   const taken: TakeNumber<T> = (view, dim, index) => ops.select(view, dim, of.numberIn(index));
-  const { view, gather } = apply(of, x, { index, taken });
+  const indexed = apply(of, x, { index, taken }), { view, gather } = indexed;
   let source = of.valueLike(x, value);
   // Extra leading dimensions of size 1 are allowed
   while (source.shape[0] === 1) source = ops.squeeze(source, 0);
   if (gather.some((g) => g !== null)) {
-    of.put(view, gather, source.dtype === x.dtype ? source : ops.to(source, x.dtype));
+    of.put(view, gather, convertsTo(x, indexed, source) ? ops.to(source, x.dtype) : source);
     return x;
   }
   of.copy(view, source);
@@ -121,7 +123,24 @@ function apply<T extends TensorLike, V>(
         step satisfies never;
     }
   }
-  return { view, gather };
+  const gathers = steps.filter(({ kind }) => kind !== "select" && kind !== "slice" && kind !== "newaxis");
+  const isSelection = gathers.length === 1 &&
+    (gathers[0]?.kind === "flag" || gather.some((index) => index !== null && isMask(index)));
+  return { view, gather, isSelection };
+}
+
+/**
+ * Returns whether a write converts its value to the type of x: any where integers in tensors select one place, and one
+ * element where a mask alone selects. Other values of another type are refused by the write, as in PyTorch.
+ */
+function convertsTo<T extends TensorLike>(
+  { dtype }: TensorLike,
+  { gather, isSelection }: Indexed<T>,
+  source: TensorLike,
+): boolean {
+  if (source.dtype === dtype) return false;
+  return gather.every((index) => index === null || index.shape.length === 0) ||
+    (isSelection && source.shape.every((size) => size === 1));
 }
 
 const isMask = ({ dtype }: TensorLike): boolean => dtype === "bool" || dtype === "uint8";

@@ -201,15 +201,15 @@ const indexPut = composeOp({
   },
   inplace: true,
   infer({ self, indices, values }) {
-    if (values.dtype !== self.dtype) {
-      throw new DynError(`Expected values of type ${self.dtype} but found ${values.dtype}`);
-    }
+    checkTypes(self, values);
     if (!indices.some(isMask)) checkValues(self, indices, values);
     const selection = selectionOf({ self, indices, values });
     if (selection) checkMasked(self, selection, values);
     return contiguousMeta(self.shape, self.dtype, deviceOf([self, values]));
   },
   compose(o, { self, indices, values, accumulate }) {
+    // Nothing is inferred where the number of written elements depends on a mask
+    checkTypes(self, values);
     const masked = maskedWrite(o, { self, indices, values });
     if (masked) {
       return o.where(masked.mask, accumulate ? o.add(self, masked.values) : masked.values, self);
@@ -221,6 +221,11 @@ const indexPut = composeOp({
   samples: [{ args: [t(3, 4), [{ tensor: [2], dtype: "int64", range: [-3, 3] }], t(4)] }],
   errors: [{ args: [t(3), [{ tensor: [2], dtype: "int64", range: [0, 3] }], t(3)], message: "broadcast" }],
 });
+
+function checkTypes(self: TensorLike, values: TensorLike): void {
+  if (values.dtype === self.dtype) return;
+  throw new DynError(`Expected values of type ${self.dtype} but found ${values.dtype}`);
+}
 
 function checkValues(self: TensorMeta, indices: readonly (TensorMeta | null)[], values: TensorMeta): void {
   checkIntegers(indices);
