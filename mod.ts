@@ -159,6 +159,8 @@ export * as utils from "./lib/autograd/recomputation.ts";
 export { binomial, poisson } from "./lib/distributions/discrete.ts";
 /** Probability distributions, like `torch.distributions`. */
 export * as distributions from "./lib/distributions/mod.ts";
+/** Assertions about tensors, like `torch.testing`. */
+export * as testing from "./lib/tensor/testing.ts";
 /** Mixed precision, like `torch.amp`. */
 export * as amp from "./lib/optim/amp.ts";
 /** Optimizers and learning rate schedulers, like `torch.optim`. */

@@ -1161,6 +1161,7 @@ import "./lib/distributions/mixture.ts";
 import "./lib/distributions/relaxed.ts";
 import "./lib/distributions/unconstrained.ts";
 import "./lib/distributions/mod.ts";
+import "./lib/tensor/testing.ts";
 import "./lib/optim/grad_scaler.ts";
 import "./lib/optim/amp.ts";
 import "./lib/optim/sgd.ts";

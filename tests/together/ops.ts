@@ -5,6 +5,7 @@ import "../special_functions_test.ts";
 import "../math_test.ts";
 import "../bessel_test.ts";
 import "../base_test.ts";
+import "../assert_close_test.ts";
 import "../fills_test.ts";
 import "../first_of_ties_test.ts";
 import "../equal_elements_test.ts";
