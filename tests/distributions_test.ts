@@ -232,6 +232,9 @@ Deno.test("parameters are accepted by name, all of them or the last ones, and mi
     for (const [k, [name, value]] of Object.entries(others).entries()) {
       const each = make(...first, ...names.slice(0, k).map(() => null), value);
       assertEquals(`${make(...first, { [name]: value })}`, `${each}`);
+      // What is printed are the parameters, in the form that was given
+      const printed = [...`${each}`.matchAll(/(\w+): /g)].map(([, word]) => word).sort();
+      assertEquals(printed, [...Object.keys(values).slice(0, -1), name].sort(), `${each}`);
       for (const absent of [null, undefined]) {
         const rest = Object.fromEntries(
           names.filter((other) => other !== name).map((other) => [other, absent]),
@@ -248,6 +251,14 @@ Deno.test("parameters are accepted by name, all of them or the last ones, and mi
       assertThrows(() => make(...first, { [names[0] ?? ""]: null }), DynError, `of ${key} but found nothing`);
     }
   }
+  assertEquals(
+    [new D.Chi2(3), new D.LKJCholesky(3, 2), new D.LowRankMultivariateNormal(half, square, half)].map(String),
+    [
+      "Chi2(df: 3)",
+      "LKJCholesky(dim: 3, concentration: 2)",
+      "LowRankMultivariateNormal(loc: [2], covFactor: [2, 2], covDiag: [2])",
+    ],
+  );
   const skewed = tensor([[2, 1], [0, 2]]);
   for (const name of ["covarianceMatrix", "precisionMatrix", "scaleTril"]) {
     const wrong = { [name]: name === "scaleTril" ? skewed.mT.neg() : skewed };

@@ -24,11 +24,17 @@ export class Categorical extends Distribution {
   override readonly argConstraints: ArgConstraints = CATEGORY_CONSTRAINTS;
   readonly probs: Tensor;
   readonly logits: Tensor;
+  /** The form that was given. */
+  protected readonly form: CategoryProbs["form"];
 
   constructor(...given: Outcomes) {
-    const { probs, logits, validateArgs } = new CategoryProbs(probsOrLogits(new.target.name, given));
+    const { form, probs, logits, validateArgs } = new CategoryProbs(probsOrLogits(new.target.name, given));
     super(probs.shape.slice(0, -1), [], validateArgs);
-    [this.probs, this.logits] = [probs, logits];
+    [this.probs, this.logits, this.form] = [probs, logits, form];
+  }
+
+  protected override get printed(): readonly string[] {
+    return [this.form];
   }
 
   get mean(): Tensor {

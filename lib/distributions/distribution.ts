@@ -8,7 +8,7 @@ import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts"
 import { type Flag, flagOf } from "../base/arguments.ts";
 import { DynError } from "../base/errors.ts";
 import { oneLine, showAsText } from "../base/console_text.ts";
-import { broadcastShapes, sameShape } from "../ops/shapes.ts";
+import { broadcastShapes, sameShape, shapeText } from "../ops/shapes.ts";
 import { scalarTensor } from "../tensor/creation.ts";
 import { checkValue, supportOf, UnknownFigure, type Validation } from "./checked_parameters.ts";
 import type { ArgConstraints, Bounds, Constraint } from "./constraints.ts";
@@ -220,9 +220,15 @@ export abstract class Distribution {
     );
   }
 
-  /** The parameters, with the values of those with one element, as PyTorch prints them. */
+  /** Names of the parameters that are printed; a class with fields that follow from its parameters names its own. */
+  protected get printed(): readonly string[] {
+    return Object.keys(this).filter((name) => !OWN_FIELDS.has(name));
+  }
+
+  /** The parameters as they were given, with the values of those with one element, as PyTorch prints them. */
   toString(): string {
-    const parts = Object.entries(this).filter(([name]) => !OWN_FIELDS.has(name)).map(([name, value]) => {
+    const parts = this.printed.map((name) => {
+      const value: unknown = Reflect.get(this, name);
       if (isTensor(value)) return `${name}: ${parameterText(value)}`;
       return isExpandable(value) ? `${value}` : `${name}: ${oneLine(value)}`;
     });
@@ -243,7 +249,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 
 /** The text of a parameter: its value if it has one element. */
 export const parameterText = (value: Tensor): string =>
-  value.numel() === 1 ? `${value.detach().reshape([]).item()}` : `[${value.shape}]`;
+  value.numel() === 1 ? `${value.detach().reshape([]).item()}` : shapeText(value.shape);
 
 /** Objects with a batch: nested distributions, probabilities. */
 interface Expandable {

@@ -82,6 +82,10 @@ export class Chi2 extends Gamma {
     super(df.div(2), 0.5, validateArgs);
   }
 
+  protected override get printed(): readonly string[] {
+    return ["df"];
+  }
+
   get df(): Tensor {
     return this.concentration.mul(2);
   }

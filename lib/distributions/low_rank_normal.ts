@@ -61,6 +61,10 @@ export class LowRankMultivariateNormal extends Distribution {
     this.capacitanceTril = ops.cholesky(this.covFactor.mT.matmul(this.overDiag(this.covFactor)).add(eye));
   }
 
+  protected override get printed(): readonly string[] {
+    return ["loc", "covFactor", "covDiag"];
+  }
+
   get mean(): Tensor {
     return this.loc;
   }

@@ -19,7 +19,7 @@ import {
   standardNormal,
 } from "./distribution.ts";
 import { Beta } from "./gamma.ts";
-import { COVARIANCE, type Covariance, covarianceOf } from "./normal.ts";
+import { COVARIANCE, type Covariance, type CovarianceForms, covarianceOf } from "./normal.ts";
 import { standardGamma } from "./standard_gamma.ts";
 
 /** The numbers from 0 to count − 1, in a tensor's type. */
@@ -37,13 +37,15 @@ export class Wishart extends Distribution {
   readonly df: Tensor;
   /** The lower Cholesky factor of the covariance of the vectors. */
   readonly scaleTril: Tensor;
+  /** The form of the covariance that was given. */
+  protected readonly form: CovarianceForms[number];
 
   /**
    * Takes `df` > n − 1, and the vectors' covariance, its inverse or its lower Cholesky factor [..., n, n], by position in
    * this order or by name.
    */
   constructor(...given: Covariance<"df", Parameter>) {
-    const { df, factor, validateArgs } = covarianceOf<{ readonly df: Parameter }>(
+    const { df, form, factor, validateArgs } = covarianceOf<{ readonly df: Parameter }>(
       new.target.name,
       "df",
       given,
@@ -51,12 +53,16 @@ export class Wishart extends Distribution {
     const [size = 1] = factor.shape.slice(-1);
     const [degrees] = broadcastAll(df, factor.detach().select(-1, 0).select(-1, 0));
     super(degrees.shape, [size, size], validateArgs);
-    this.df = degrees;
+    [this.df, this.form] = [degrees, form];
     this.scaleTril = ops.expand(factor, [...degrees.shape, size, size]);
     checkParameters({ "df − (n − 1)": degrees.sub(size - 1) }, { "df − (n − 1)": positive }, {
       name: "Wishart",
       validateArgs,
     });
+  }
+
+  protected override get printed(): readonly string[] {
+    return ["df", this.form];
   }
 
   get covarianceMatrix(): Tensor {
@@ -164,6 +170,10 @@ export class LKJCholesky extends Distribution {
     checkParameters(this, this.argConstraints, { validateArgs });
     const rows = ops.clamp(counted(dim, c).sub(1), 0, null);
     this.lengths = new Beta(rows.add(1).div(2), c.add(0.5 * (dim - 2)).unsqueeze(-1).sub(rows.div(2)));
+  }
+
+  protected override get printed(): readonly string[] {
+    return ["dim", "concentration"];
   }
 
   get mean(): Tensor {

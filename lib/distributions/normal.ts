@@ -177,7 +177,7 @@ export class LogNormal extends Distribution {
 }
 
 /** Forms of a covariance, in PyTorch's order. */
-type CovarianceForms = readonly ["covarianceMatrix", "precisionMatrix", "scaleTril"];
+export type CovarianceForms = readonly ["covarianceMatrix", "precisionMatrix", "scaleTril"];
 
 const COVARIANCE_FORMS: CovarianceForms = ["covarianceMatrix", "precisionMatrix", "scaleTril"];
 
@@ -199,14 +199,14 @@ export const COVARIANCE: ArgConstraints = {
 };
 
 /**
- * Returns the arguments of `owner`: the one before the covariance, and the covariance's lower Cholesky factor. Throws
- * DynError unless the covariance is given in one form, and for a matrix that is none of this form.
+ * Returns the arguments of `owner`: the one before the covariance, the form of the covariance, and its lower Cholesky factor.
+ * Throws DynError unless the covariance is given in one form, and for a matrix that is none of this form.
  */
 export function covarianceOf<R extends object>(
   owner: string,
   first: keyof R & string,
   given: readonly unknown[],
-): R & Validation & { readonly factor: Tensor } {
+): R & Validation & { readonly form: CovarianceForms[number]; readonly factor: Tensor } {
   const found = formOf<R, GivenCovariance, CovarianceForms[number]>(
     owner,
     { required: [first], positional: [...COVARIANCE_FORMS, "validateArgs"], forms: COVARIANCE_FORMS },
@@ -239,13 +239,15 @@ export class MultivariateNormal extends Distribution {
   readonly loc: Tensor;
   /** The lower Cholesky factor of the covariance. */
   readonly scaleTril: Tensor;
+  /** The form of the covariance that was given. */
+  protected readonly form: CovarianceForms[number];
 
   /**
    * Takes `loc` [..., n], and the covariance, its inverse or its lower Cholesky factor [..., n, n], by position in this
    * order or by name.
    */
   constructor(...given: Covariance<"loc", Tensor>) {
-    const { loc: each, factor, validateArgs } = covarianceOf<{ readonly loc: Tensor }>(
+    const { loc: each, form, factor, validateArgs } = covarianceOf<{ readonly loc: Tensor }>(
       new.target.name,
       "loc",
       given,
@@ -254,9 +256,13 @@ export class MultivariateNormal extends Distribution {
       [size = 1] = loc.shape.slice(-1);
     const batch = ops.add(loc.detach().select(-1, 0), factor.detach().select(-1, 0).select(-1, 0)).shape;
     super(batch, [size], validateArgs);
-    this.loc = ops.expand(loc, [...batch, size]);
+    [this.loc, this.form] = [ops.expand(loc, [...batch, size]), form];
     this.scaleTril = ops.expand(factor, [...batch, size, size]);
     checkParameters(this, { loc: realVector }, { validateArgs });
+  }
+
+  protected override get printed(): readonly string[] {
+    return ["loc", this.form];
   }
 
   get mean(): Tensor {

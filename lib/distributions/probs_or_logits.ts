@@ -167,13 +167,15 @@ export const CATEGORY_CONSTRAINTS: ArgConstraints = { probs: simplex, logits: re
 
 /** Probabilities or logits of several outcomes, along the last dimension. */
 export class CategoryProbs {
+  /** The form that was given. */
+  readonly form: "probs" | "logits";
   readonly validateArgs: Validation["validateArgs"];
   readonly probs: Tensor;
   readonly logits: Tensor;
 
   constructor({ form, value, validateArgs }: GivenProbs<Tensor>) {
     const found = vectors(value, form);
-    this.validateArgs = validateArgs;
+    [this.form, this.validateArgs] = [form, validateArgs];
     if (form === "logits") {
       this.logits = found.sub(found.logsumexp(-1, true));
       this.probs = this.logits.softmax(-1);

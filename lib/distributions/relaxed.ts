@@ -101,13 +101,19 @@ export class RelaxedOneHotCategorical extends Distribution {
   readonly temperature: Parameter;
   readonly probs: Tensor;
   readonly logits: Tensor;
+  /** The form that was given. */
+  protected readonly form: CategoryProbs["form"];
 
   constructor(...given: ProbsOrLogits<Tensor, ["temperature"]>) {
     const { temperature, ...found } = probsOrLogits<Tensor, Relaxed>(new.target.name, given, RELAXED);
-    const { probs, logits, validateArgs } = new CategoryProbs(found);
+    const { form, probs, logits, validateArgs } = new CategoryProbs(found);
     super(probs.shape.slice(0, -1), probs.shape.slice(-1), validateArgs);
-    [this.probs, this.logits] = [probs, logits];
+    [this.probs, this.logits, this.form] = [probs, logits, form];
     this.temperature = temperature;
+  }
+
+  protected override get printed(): readonly string[] {
+    return ["temperature", this.form];
   }
 
   get mean(): Tensor {
