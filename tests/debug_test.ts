@@ -30,6 +30,7 @@ import { readTrace, type TracedProcess } from "../lib/debug/trace_format.ts";
 import { testInTurn } from "./support/costly_tests.ts";
 import { pageData } from "./support/page_data.ts";
 import { type Outcome, runProgram, withFolder } from "./support/process.ts";
+import { sampleBySeed } from "./support/sampling.ts";
 
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
 
@@ -37,6 +38,13 @@ const dyn = (
   args: readonly string[],
   around: { cwd: string; env?: Readonly<Record<string, string>> },
 ): Promise<Outcome> => runProgram(Deno.execPath(), ["run", "-A", "--no-check", CLI, ...args], around);
+
+const processTests: Deno.TestDefinition[] = [];
+
+/** Defines a test that runs programs in processes of their own, of which a run takes half. */
+function inProcesses(name: string, fn: () => Promise<void>): void {
+  processTests.push({ name, fn });
+}
 
 /** Two parts around a break, a second version of both, and a function with a backward pass. */
 const PROGRAM = `import { compile, randn, tensor, type Tensor } from "jsr:@x/dyn";
@@ -256,7 +264,7 @@ testInTurn("traces of programs", {
     }),
 });
 
-Deno.test("a report needs a trace folder", async () => {
+inProcesses("a report needs a trace folder", async () => {
   await withFolder(async (folder) => {
     const wrong: [args: string[], message: RegExp][] = [
       [["report"], /^error: Expected one trace folder but found nothing\n/],
@@ -264,7 +272,7 @@ Deno.test("a report needs a trace folder", async () => {
       [["report", "none"], /^error: Expected a trace folder but found none, and there is no such folder\n/],
       [["report", "."], /^error: Expected trace files in \. but found none: run a program .* --trace \.\n/],
     ];
-    for (const [args, message] of wrong) {
+    for (const [args, message] of sampleBySeed(wrong, 2)) {
       const { code, stderr } = await dyn(args, { cwd: folder });
       assertMatch(stderr, message);
       assertEquals(code, 2);
@@ -321,7 +329,7 @@ const GRAPH_FILES = [
   "memory_plan.txt",
 ];
 
-Deno.test("a debug folder holds the steps of each compilation", async () => {
+inProcesses("a debug folder holds the steps of each compilation", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "model.ts"), PROGRAM);
     const { code, stderr } = await dyn(["model.ts"], { cwd: folder, env: { DYN_COMPILE_DEBUG: "d" } });
@@ -351,7 +359,7 @@ Deno.test("a debug folder holds the steps of each compilation", async () => {
   });
 });
 
-Deno.test("a folder that cannot be created is an error that names it", async () => {
+inProcesses("a folder that cannot be created is an error that names it", async () => {
   await withFolder(async (folder) => {
     await Deno.writeTextFile(join(folder, "model.ts"), PROGRAM);
     const place = join("model.ts", "d");
@@ -363,7 +371,7 @@ Deno.test("a folder that cannot be created is an error that names it", async () 
   });
 });
 
-Deno.test("settings select the files of a debug folder, for one function too", async () => {
+inProcesses("settings select the files of a debug folder, for one function too", async () => {
   await withFolder(async (folder) => {
     const script = `import { compile, config, tensor, type Tensor } from "jsr:@x/dyn";
 const options = { "trace.enabled": true, "trace.irPreFusion": false, "trace.graphDiagram": true };
@@ -515,7 +523,7 @@ Deno.test("the limit of versions is reported once, with what kept changing", () 
   assertMatch(texts[0] ?? "", /^Recompiling f\n {2}L\["s"\] === 1n, found 2n {2}# const f = /);
 });
 
-Deno.test("the limit of versions is a warning without a setting", async () => {
+inProcesses("the limit of versions is a warning without a setting", async () => {
   await withFolder(async (folder) => {
     const script = `import { compile, config, randn, type Tensor } from "jsr:@x/dyn";
 config.cacheSizeLimit = 1;
@@ -547,22 +555,27 @@ failing(randn([2]));
   });
 });
 
-Deno.test("a failing backend is named with the function; config.verbose shows dyn's own frames", async () => {
-  await withFolder(async (folder) => {
-    const script = `import { compile, randn, type Tensor } from "jsr:@x/dyn";
+inProcesses(
+  "a failing backend is named with the function; config.verbose shows dyn's own frames",
+  async () => {
+    await withFolder(async (folder) => {
+      const script = `import { compile, randn, type Tensor } from "jsr:@x/dyn";
 const f = compile(function f(x: Tensor) { return x.sum(); }, { backend: () => { throw new RangeError("No room"); } });
 f(randn([2]));
 `;
-    await Deno.writeTextFile(join(folder, "model.ts"), script);
-    const outcomes = await Promise.all(
-      ["", "1"].map((verbose) => dyn(["model.ts"], { cwd: folder, env: { DYN_VERBOSE: verbose } })),
-    );
-    const [brief = "", full = ""] = outcomes.map(({ stderr }) => stderr);
-    assertMatch(
-      brief,
-      /Backend "backend" failed: No room\n {2}while it compiled f \(.*model\.ts:2\)\n {2}Hint: DYN_REPRO_AFTER=dynamo/,
-    );
-    assert(!brief.includes("compile_entry.ts") && brief.includes("model.ts:3"));
-    assert(full.includes("compile_entry.ts") && full.includes("model.ts:3"));
-  });
-});
+      await Deno.writeTextFile(join(folder, "model.ts"), script);
+      const outcomes = await Promise.all(
+        ["", "1"].map((verbose) => dyn(["model.ts"], { cwd: folder, env: { DYN_VERBOSE: verbose } })),
+      );
+      const [brief = "", full = ""] = outcomes.map(({ stderr }) => stderr);
+      assertMatch(
+        brief,
+        /Backend "backend" failed: No room\n {2}while it compiled f \(.*model\.ts:2\)\n {2}Hint: DYN_REPRO_AFTER=dynamo/,
+      );
+      assert(!brief.includes("compile_entry.ts") && brief.includes("model.ts:3"));
+      assert(full.includes("compile_entry.ts") && full.includes("model.ts:3"));
+    });
+  },
+);
+
+for (const each of sampleBySeed(processTests, 3)) Deno.test(each);

@@ -314,8 +314,10 @@ Deno.test("tensors of two devices are refused in compiled functions too, whichev
     [(x, y) => x.at(y), here, indices],
     [(x, y) => x.selectScatter(y, 0, 0), here, ones([2, 3])],
   ];
-  for (const [fn, x, y] of calls) {
-    const compiled = compile(fn);
+  // The C++ of a convolution takes seconds, and devices are compared before
+  const native = new Set(sampleBySeed(calls, 1));
+  for (const call of calls) {
+    const [fn, x, y] = call, compiled = compile(fn, { backend: native.has(call) ? "inductor" : "aot_eager" });
     assertEquals(compiled(x, y).shape, fn(x, y).shape);
     for (const given of [[there(x), y], [x, there(y)]] as const) {
       assertEquals(outcome(() => compiled(...given)), outcome(() => fn(...given)));
