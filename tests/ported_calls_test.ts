@@ -383,7 +383,7 @@ Deno.test("sizes, strides and draws take their arguments by name", () => {
   assertEquals(dyn.normal(2, 0, { size: [1, 2] }).tolist(), [[2, 2]]);
   assertEquals(dyn.normal({ mean: 2, std: 0, size: [2], dtype: "float64" }).dtype, "float64");
   assertThrows(() => dyn.normal(mean, 1, { size: [2] }), DynError, "only for two numbers");
-  assertThrows(() => dyn.normal({} as never), DynError, "a tensor or number for mean of normal");
+  assertThrows(() => dyn.normal({} as never), DynError, "Expected mean of normal but found nothing");
 });
 
 Deno.test("asTensor copies, cuts off histories and begins them as asked, compiled too", () => {

@@ -2,7 +2,7 @@
  * Arguments of constructors, like those of ops: any by position in PyTorch's order, then the rest by name in one last
  * object. Invariant: an unknown argument is an error, never dropped.
  */
-import { checkFlag, checkOptions, refuseOption } from "./checked_input.ts";
+import { checkFlag, checkOptions, refuseOption, refuseTwice } from "./checked_input.ts";
 import { DynError } from "./errors.ts";
 import { isPlainObject } from "./tree.ts";
 
@@ -138,9 +138,7 @@ function collect<O extends object>(
     const name = known.find((each) => each === given) ??
       known.find((each) => each === `${given.charAt(0).toLowerCase()}${given.slice(1)}`);
     if (name === undefined) refuseOption(owner, known, given);
-    if (Object.hasOwn(found, name)) {
-      throw new DynError(`Expected one value for ${name} of ${owner} but found two`);
-    }
+    if (Object.hasOwn(found, name)) refuseTwice(owner, name);
     // As in PyTorch, None stands for the usual value
     if (Object.hasOwn(flags, name) && (value ?? null) !== null) checkFlag(`${name} of ${owner}`, value);
     if (value !== undefined) Reflect.set(found, name, value);

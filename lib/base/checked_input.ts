@@ -157,6 +157,11 @@ export function refuseOption(owner: string, known: readonly string[], name: stri
   );
 }
 
+/** Throws the error for an argument that is given twice, as by position and by name. */
+export function refuseTwice(owner: string, name: string): never {
+  throw new DynError(`Expected one value for ${name} of ${owner} but found two`);
+}
+
 /** Throws DynError unless a value is an instance of a class; `owner` is what it was passed to. */
 export function checkInstance<T>(
   value: unknown,

@@ -3,7 +3,7 @@
  * eager library, the tracer and symbolic tracing, hence generic in the tensor type. Invariant: the result has exactly
  * the definition's parameters, in order, each of its kind.
  */
-import { checkOneOf, isCallback, refuseOption } from "../base/checked_input.ts";
+import { checkOneOf, isCallback, refuseOption, refuseTwice } from "../base/checked_input.ts";
 import { isDType } from "../base/dtype.ts";
 import { refuseDType } from "../base/dtype_names.ts";
 import { DynError } from "../base/errors.ts";
@@ -94,7 +94,7 @@ export function parseCall<T>(
       filled = value !== undefined;
     }
     if (named !== undefined && Object.hasOwn(named, name) && named[name] !== undefined) {
-      if (filled) throw new DynError(`Expected one value for ${name} of ${definition.name} but found two`);
+      if (filled) refuseTwice(definition.name, name);
       value = named[name];
       filled = true;
     }
@@ -251,9 +251,7 @@ function underOwnNames(
     if (slots.some((slot) => slot.name === name)) continue;
     const own = ownName(definition, slots, name);
     if (own === undefined) refuseOption(definition.name, slots.map((slot) => slot.name), name);
-    if (given[own] !== undefined) {
-      throw new DynError(`Expected one value for ${own} of ${definition.name} but found two`);
-    }
+    if (given[own] !== undefined) refuseTwice(definition.name, own);
     const { [name]: value, ...others } = found;
     found = { ...others, [own]: value };
   }

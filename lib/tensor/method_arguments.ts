@@ -3,8 +3,7 @@
  * by names reaches the method with the same arguments as one by positions.
  */
 import { ownWeakMap } from "../base/collections.ts";
-import { refuseOption } from "../base/checked_input.ts";
-import { DynError } from "../base/errors.ts";
+import { refuseOption, refuseTwice } from "../base/checked_input.ts";
 import { defineOwn, named } from "../base/isolated_objects.ts";
 import { apply } from "../base/own_builtins.ts";
 import { isPlainObject } from "../base/tree.ts";
@@ -54,7 +53,7 @@ export function byPosition<V>(owner: string, given: readonly V[], reader: NamedR
   if (!known || last === undefined || !present?.some((name) => known.includes(name))) return given;
   const found: V[] = given.slice(0, -1);
   const twice = known.slice(0, found.length).find((name) => present.includes(name));
-  if (twice !== undefined) throw new DynError(`Expected one value for ${twice} of ${owner} but found two`);
+  if (twice !== undefined) refuseTwice(owner, twice);
   for (const name of known.slice(found.length)) {
     found.push(present.includes(name) ? reader.get(last, name) : reader.absent);
   }

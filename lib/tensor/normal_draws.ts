@@ -2,10 +2,10 @@
  * Normal numbers with a mean and a deviation for each element. Mean and deviation broadcast against each other.
  * Invariant: draws are those of `randn` for the same generator, and no gradient flows from them.
  */
+import { argumentsOf } from "../base/arguments.ts";
 import { isFloat } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
-import { optionsOf, refuseSurplus, refuseValue } from "../base/checked_input.ts";
-import { isPlainObject } from "../base/tree.ts";
+import { optionsOf, refuseValue } from "../base/checked_input.ts";
 import type { RandOptions } from "../ops/generated_options.ts";
 import type { RandomSource } from "../ops/random_source.ts";
 import { resultTypeOf } from "../ops/promotion.ts";
@@ -30,7 +30,14 @@ export interface NamedNormal extends RandOptions {
   readonly size?: readonly number[] | undefined;
 }
 
-const NAMES = ["mean", "std", "size", "generator", "dtype", "device", "requiresGrad"] as const;
+type Required = Pick<NamedNormal, "mean">;
+
+const ARGUMENTS = {
+  required: ["mean"],
+  positional: ["std", "size"],
+  named: ["generator", "dtype", "device", "requiresGrad"],
+  flags: { requiresGrad: true },
+} as const;
 
 /**
  * Normal numbers, as `torch.normal`: one for each element of a mean and a standard deviation, which broadcast, or for two
@@ -49,7 +56,7 @@ export function normal(mean: Tensor | number, named: Omit<NamedNormal, "mean">):
 /** The same with all arguments by name. */
 export function normal(named: NamedNormal): Tensor;
 export function normal(...given: readonly unknown[]): Tensor {
-  const { mean, std, size, ...options } = argumentsOf(given);
+  const { mean, std, size, ...options } = namedIn(given);
   const tensors = [mean, std].filter(isTensor), [first] = tensors;
   const odd = tensors.find(({ dtype }) => !isFloat(dtype));
   if (odd) throw new DynError(`Expected floats as mean and std of normal but found ${odd.dtype}`);
@@ -75,18 +82,14 @@ export function normal(...given: readonly unknown[]): Tensor {
 }
 
 /** The arguments of a call by name. */
-function argumentsOf(given: readonly unknown[]): NamedNormal & { readonly std: Tensor | number } {
-  if (given.length > 4) refuseSurplus("normal", 4, given);
-  const last = given.at(-1), isNamed = isPlainObject(last), places = isNamed ? given.slice(0, -1) : given;
-  const named: Partial<NamedNormal> = isNamed ? optionsOf<Partial<NamedNormal>>("normal", last, NAMES) : {};
-  const [mean, std = 1, size] = (["mean", "std", "size"] as const).map((name, at) => {
-    if (places[at] !== undefined && named[name] !== undefined) {
-      throw new DynError(`Expected one value for ${name} of normal but found two`);
-    }
-    return places[at] ?? named[name];
-  });
+function namedIn(given: readonly unknown[]): NamedNormal & { readonly std: Tensor | number } {
+  const { mean, std = 1, size, ...options } = argumentsOf<Required, Omit<NamedNormal, "mean">>(
+    "normal",
+    ARGUMENTS,
+    given,
+  );
   const numbers = { mean: numberIn("mean", mean), std: numberIn("std", std) };
-  return { ...named, ...numbers, size: size === undefined ? undefined : sizeIn(size) };
+  return { ...options, ...numbers, size: size === undefined ? undefined : sizeIn(size) };
 }
 
 function numberIn(name: string, value: unknown): Tensor | number {
