@@ -17,8 +17,25 @@ export interface Bounds {
   readonly upper?: number | Tensor;
 }
 
+/** Properties of the events of a constraint. */
+export interface EventProperties {
+  /** Dimensions of one event; default 0. */
+  readonly eventDim?: number;
+  /** Whether values are discrete; default false. */
+  readonly isDiscrete?: boolean;
+  /** The ends of an interval; default: none. */
+  readonly bounds?: Bounds;
+}
+
 /** A set of values. */
 export class Constraint {
+  /** Dimensions of one event. */
+  readonly eventDim: number;
+  /** Whether values are discrete. */
+  readonly isDiscrete: boolean;
+  /** The ends of an interval, or undefined. */
+  readonly bounds: Bounds;
+
   /**
    * Takes the text of errors after "Expected scale to be", which is made when it is needed where it shows elements, a
    * test of events, and properties of events.
@@ -26,13 +43,12 @@ export class Constraint {
   constructor(
     private readonly words: string | (() => string),
     private readonly holds: (value: Tensor) => Tensor,
-    /** Dimensions of one event. */
-    readonly eventDim: number = 0,
-    /** Whether values are discrete. */
-    readonly isDiscrete: boolean = false,
-    /** The ends of an interval, or undefined. */
-    readonly bounds: Bounds = {},
-  ) {}
+    { eventDim = 0, isDiscrete = false, bounds = {} }: EventProperties = {},
+  ) {
+    this.eventDim = eventDim;
+    this.isDiscrete = isDiscrete;
+    this.bounds = bounds;
+  }
 
   /** Text of errors after "Expected scale to be". */
   get text(): string {
@@ -82,12 +98,10 @@ export class CompoundConstraint extends Constraint {
       return kind === "independent" ? texts.join() : `in order ${texts.join(", then ")}`;
     };
     const eventDim = Math.max(0, ...of.map((each) => each.eventDim));
-    super(
-      text,
-      holds,
-      kind === "independent" ? eventDim + dim : eventDim,
-      of.some(({ isDiscrete }) => isDiscrete),
-    );
+    super(text, holds, {
+      eventDim: kind === "independent" ? eventDim + dim : eventDim,
+      isDiscrete: of.some(({ isDiscrete }) => isDiscrete),
+    });
   }
 }
 
@@ -105,73 +119,65 @@ const allLast = (x: Tensor, dims: number): Tensor => {
 /** Any number but NaN. */
 export const real: Constraint = new Constraint("a number other than NaN", (x) => x.eq(x));
 /** Above 0. */
-export const positive: Constraint = new Constraint("positive", (x) => x.gt(0), 0, false, { lower: 0 });
+export const positive: Constraint = new Constraint("positive", (x) => x.gt(0), { bounds: { lower: 0 } });
 /** 0 or more. */
-export const nonnegative: Constraint = new Constraint("non-negative", (x) => x.ge(0), 0, false, { lower: 0 });
+export const nonnegative: Constraint = new Constraint("non-negative", (x) => x.ge(0), {
+  bounds: { lower: 0 },
+});
 /** From 0 to 1. */
-export const unitInterval: Constraint = new Constraint(
-  "in [0, 1]",
-  (x) => x.ge(0).logicalAnd(x.le(1)),
-  0,
-  false,
-  {
-    lower: 0,
-    upper: 1,
-  },
-);
+export const unitInterval: Constraint = interval(0, 1);
 /** 0 or 1. */
-export const boolean: Constraint = new Constraint("0 or 1", (x) => x.eq(0).logicalOr(x.eq(1)), 0, true);
+export const boolean: Constraint = new Constraint("0 or 1", (x) => x.eq(0).logicalOr(x.eq(1)), {
+  isDiscrete: true,
+});
 /** Non-negative whole numbers. */
 export const nonnegativeInteger: Constraint = new Constraint(
   "a non-negative integer",
   (x) => whole(x).logicalAnd(x.ge(0)),
-  0,
-  true,
+  { isDiscrete: true },
 );
 /** Positive whole numbers. */
 export const positiveInteger: Constraint = new Constraint(
   "a positive integer",
   (x) => whole(x).logicalAnd(x.ge(1)),
-  0,
-  true,
+  { isDiscrete: true },
 );
 
 /** Vectors of probabilities that sum to 1. */
 export const simplex: Constraint = new Constraint(
   "probabilities that sum to 1",
   (x) => x.ge(0).all(-1).logicalAnd(x.sum(-1).sub(1).abs().lt(1e-6)),
-  1,
+  { eventDim: 1 },
 );
 /** One-hot vectors. */
 export const oneHot: Constraint = new Constraint(
   "a one-hot vector",
   (x) => boolean.check(x).all(-1).logicalAnd(x.sum(-1).eq(1)),
-  1,
-  true,
+  { eventDim: 1, isDiscrete: true },
 );
 /** Square matrices. */
 export const square: Constraint = new Constraint("a square matrix", (x) => {
   const isSquare = x.shape.at(-1) === x.shape.at(-2);
   return ops.full(x.shape.slice(0, -2), isSquare, { dtype: "bool", device: x.device });
-}, 2);
+}, { eventDim: 2 });
 /** Matrices that are their own transposes. */
 export const symmetric: Constraint = new Constraint(
   "a symmetric matrix",
   (x) =>
     x.shape.at(-1) === x.shape.at(-2) ? allLast(ops.isclose(x, x.mT, { atol: 1e-6 }), 2) : square.check(x),
-  2,
+  { eventDim: 2 },
 );
 /** Matrices with zeros above the diagonal. */
 export const lowerTriangular: Constraint = new Constraint(
   "a lower triangular matrix",
   (x) => allLast(x.tril().eq(x), 2),
-  2,
+  { eventDim: 2 },
 );
 /** Lower triangular matrices with a positive diagonal. */
 export const lowerCholesky: Constraint = new Constraint(
   "a lower triangular matrix with a positive diagonal",
   (x) => lowerTriangular.check(x).logicalAnd(x.diagonal(0, -2, -1).gt(0).all(-1)),
-  2,
+  { eventDim: 2 },
 );
 /** Lower triangular matrices with a positive diagonal and rows of length 1. */
 export const corrCholesky: Constraint = new Constraint(
@@ -180,7 +186,7 @@ export const corrCholesky: Constraint = new Constraint(
     const apart = x.square().sum(-1).sub(1).abs(), near = x.dtype === "float64" ? 1e-14 : 1e-5;
     return lowerCholesky.check(x).logicalAnd(apart.le(near * (x.shape.at(-1) ?? 1)).all(-1));
   },
-  2,
+  { eventDim: 2 },
 );
 
 /** Symmetric matrices whose eigenvalues pass a test. */
@@ -190,7 +196,7 @@ const byEigenvalues = (text: string, holds: (values: Tensor) => Tensor) =>
     // Eigenvalues are computed only if all matrices are symmetric, where that is known
     const isSymmetric = isCaptured() || symmetry.all().item<boolean>();
     return isSymmetric ? symmetry.logicalAnd(holds(ops.eigvalsh(x)).all(-1)) : symmetry;
-  }, 2);
+  }, { eventDim: 2 });
 
 /** Symmetric matrices without negative eigenvalues. */
 export const positiveSemidefinite: Constraint = byEigenvalues(
@@ -209,9 +215,7 @@ export function interval(lowerBound: number | Tensor, upperBound: number | Tenso
   return new Constraint(
     () => `in [${boundText(lowerBound)}, ${boundText(upperBound)}]`,
     (x) => x.ge(lowerBound).logicalAnd(x.le(upperBound)),
-    0,
-    false,
-    { lower: lowerBound, upper: upperBound },
+    { bounds: { lower: lowerBound, upper: upperBound } },
   );
 }
 
@@ -221,9 +225,7 @@ export function halfOpenInterval(lowerBound: number | Tensor, upperBound: number
   return new Constraint(
     () => `in [${boundText(lowerBound)}, ${boundText(upperBound)})`,
     (x) => x.ge(lowerBound).logicalAnd(x.lt(upperBound)),
-    0,
-    false,
-    { lower: lowerBound, upper: upperBound },
+    { bounds: { lower: lowerBound, upper: upperBound } },
   );
 }
 
@@ -233,32 +235,31 @@ export function integerInterval(lowerBound: number | Tensor, upperBound: number 
   return new Constraint(
     () => `a whole number in [${boundText(lowerBound)}, ${boundText(upperBound)}]`,
     (x) => whole(x).logicalAnd(x.ge(lowerBound)).logicalAnd(x.le(upperBound)),
-    0,
-    true,
+    { isDiscrete: true },
   );
 }
 
 /** Numbers above a bound. */
 export function greaterThan(lowerBound: number | Tensor): Constraint {
   if (arguments.length > 1) refuseSurplus("greaterThan", 1, arguments);
-  return new Constraint(() => `greater than ${boundText(lowerBound)}`, (x) => x.gt(lowerBound), 0, false, {
-    lower: lowerBound,
+  return new Constraint(() => `greater than ${boundText(lowerBound)}`, (x) => x.gt(lowerBound), {
+    bounds: { lower: lowerBound },
   });
 }
 
 /** Numbers of at least a bound. */
 export function greaterThanEq(lowerBound: number | Tensor): Constraint {
   if (arguments.length > 1) refuseSurplus("greaterThanEq", 1, arguments);
-  return new Constraint(() => `at least ${boundText(lowerBound)}`, (x) => x.ge(lowerBound), 0, false, {
-    lower: lowerBound,
+  return new Constraint(() => `at least ${boundText(lowerBound)}`, (x) => x.ge(lowerBound), {
+    bounds: { lower: lowerBound },
   });
 }
 
 /** Numbers below a bound. */
 export function lessThan(upperBound: number | Tensor): Constraint {
   if (arguments.length > 1) refuseSurplus("lessThan", 1, arguments);
-  return new Constraint(() => `less than ${boundText(upperBound)}`, (x) => x.lt(upperBound), 0, false, {
-    upper: upperBound,
+  return new Constraint(() => `less than ${boundText(upperBound)}`, (x) => x.lt(upperBound), {
+    bounds: { upper: upperBound },
   });
 }
 
@@ -268,8 +269,7 @@ export function multinomial(upperBound: number | Tensor): Constraint {
   return new Constraint(
     () => `counts of at most ${boundText(upperBound)} together`,
     (x) => x.ge(0).all(-1).logicalAnd(x.sum(-1).le(upperBound)),
-    1,
-    true,
+    { eventDim: 1, isDiscrete: true },
   );
 }
 
