@@ -46,18 +46,21 @@ export function rearrange(
       `Expected ${left.length} dimensions for ${from.trim()} of rearrange but found ${x.ndim}`,
     );
   }
-  const whole = (group: Group) => group.flatMap((axis) => axis === OTHERS ? othersOf(others) : [axis]);
-  const dims = left.flatMap((group) => group === APART ? othersOf(others).map((axis) => [axis]) : [group]);
-  const split = splitAxes(x, dims, axesLengths), axes = dims.flat(), order = right.flatMap(whole);
+  const dims = withOthers(left, others), merged = withOthers(right, others);
+  const split = splitAxes(x, dims, axesLengths), axes = dims.flat(), order = merged.flat();
   const moved = order.length > 0 ? split.permute(order.map((axis) => axes.indexOf(axis))) : split;
-  return mergeAxes(
-    moved,
-    right.flatMap((group) => group === APART ? othersOf(others).map((axis) => [axis]) : [whole(group)]),
-  );
+  return mergeAxes(moved, merged);
 }
 
-/** Names for the dimensions that a pattern does not name. */
-const othersOf = (count: number): Group => Array.from({ length: count }, (_, at) => `${OTHERS}${at}`);
+/** Dimensions with names for the `count` ones that the pattern does not name. */
+function withOthers(groups: readonly Group[], count: number): readonly Group[] {
+  const others = Array.from({ length: count }, (_, at) => `${OTHERS}${at}`);
+  return groups.flatMap((group) =>
+    group === APART
+      ? others.map((axis) => [axis])
+      : [group.flatMap((axis) => axis === OTHERS ? others : [axis])]
+  );
+}
 
 function listOf(value: unknown): readonly Tensor[] {
   const list: readonly unknown[] = isIterable(value) && typeof value !== "string" ? [...value] : [];
@@ -72,12 +75,12 @@ function groupsOf(side: string): readonly Group[] {
   const groups: Group[] = [];
   let open: string[] | null = null;
   for (const word of words) {
-    if (word === "(" ? open !== null : word === ")" && open === null) {
-      return refuseValue("parentheses of rearrange in pairs, none inside of others", side);
-    }
-    if (word === "(") open = [];
-    else if (word === ")") {
-      groups.push(open ?? []);
+    if (word === "(") {
+      if (open) return refusePairs(side);
+      open = [];
+    } else if (word === ")") {
+      if (!open) return refusePairs(side);
+      groups.push(open);
       open = null;
     } else {
       const axes = word === "1" ? [] : [checkedName(word)];
@@ -85,10 +88,11 @@ function groupsOf(side: string): readonly Group[] {
       else groups.push(word === OTHERS ? APART : axes);
     }
   }
-  return open === null
-    ? groups
-    : refuseValue("parentheses of rearrange in pairs, none inside of others", side);
+  return open ? refusePairs(side) : groups;
 }
+
+const refusePairs = (side: string): never =>
+  refuseValue("parentheses of rearrange in pairs, none inside of others", side);
 
 function checkedName(word: string): string {
   return word === OTHERS || /^[A-Za-z_]\w*$/.test(word)
