@@ -10,6 +10,7 @@ import { finished, type Shader } from "./print/entry.ts";
 import type { Placement } from "./print/bindings.ts";
 import {
   elementOf,
+  type Fours,
   foursOf,
   passedNest,
   printElement,
@@ -21,7 +22,7 @@ import { ShaderWriter } from "./print/statements.ts";
 import { registerType } from "./print/scalar.ts";
 import { type Tile, tileThreads } from "./product_tiles.ts";
 import { tilesOf } from "./target.ts";
-import type { TileOperand } from "./tile_stage.ts";
+import type { TileOperand, TileResult } from "./tile_stage.ts";
 import { printTiles } from "./tiles.ts";
 
 interface MatmulSetting {
@@ -75,38 +76,15 @@ export function printMatmul(
   const batch = out.shape.slice(0, rank - 2);
   const base = (view: BufferView) =>
     [w.index(view.offset), ...batch.map((_, d) => `n${d} * ${w.index(at(view.strides, d))}`)].join(" + ");
-  const counters = batch.map((_, d) => `n${d}, `).join("");
-  const operand = (view: BufferView, name: string, depth: number): TileOperand => {
-    const prologue = prologues.find(({ input }) => kernel.inputs[input] === view);
-    if (prologue) {
-      // The innermost loop of a prologue is contiguous in memory
-      const isLast = depth === rank - 1, alongDepth = isLast !== prologue.transposed;
-      return {
-        alongDepth,
-        reads: "inside",
-        other() {},
-        depth() {},
-        element(at) {
-          const two = alongDepth ? `${at.other}, ${at.depth}` : `${at.depth}, ${at.other}`;
-          return { text: `element${prologue.input}(${counters}${two})` };
-        },
-      };
-    }
-    const stride = w.index(at(view.strides, depth));
-    const other = w.index(at(view.strides, depth === rank - 1 ? rank - 2 : rank - 1));
-    const place = (at: { readonly other: string; readonly depth: string }) =>
-      `at_${at.other} + at_${at.depth}`;
-    const along = byVectors(view) && bindings.inFours(view.buffer) ? vectorDimension(view) : undefined;
-    return {
-      alongDepth: along === undefined ? at(view.strides, depth) === 1 : along === depth,
-      reads: "anywhere",
-      other: (place, as) => w.line(`let at_${as} = base_${name} + ${place} * ${other};`),
-      depth: (place, as) => w.line(`let at_${as} = ${place} * ${stride};`),
-      element: (at) => ({ text: bindings.load(view.buffer, place(at)) }),
-      ...along !== undefined && { four: (at) => bindings.loadFour(view.buffer, place(at)) },
-    };
+  const product = {
+    w,
+    kernel,
+    fours,
+    out,
+    counters: batch.map((_, d) => `n${d}, `).join(""),
+    byVectors,
+    passed,
   };
-  const at4 = (row: string, column: string) => `at_${row} + at_${column}`;
   const workgroups = printTiles(w, {
     batch,
     rows: at(out.shape, rank - 2),
@@ -118,35 +96,92 @@ export function printMatmul(
     peeled: true,
     type: registerType(dtype),
     zero: `${registerType(dtype)}()`,
-    a: operand(a, "a", rank - 1),
-    b: operand(b, "b", rank - 2),
+    a: operandOf(product, a, { name: "a", depth: rank - 1 }),
+    b: operandOf(product, b, { name: "b", depth: rank - 2 }),
     prepare: () => w.line(`let base_a = ${base(a)}; let base_b = ${base(b)}; let base_out = ${base(out)};`),
-    result: {
-      row: (place, as) =>
-        w.line(`let at_${as} = base_out + ${place} * ${w.index(at(out.strides, rank - 2))};`),
-      column: (place, as) => w.line(`let at_${as} = ${place} * ${w.index(at(out.strides, rank - 1))};`),
-      store({ row, column, value }) {
-        const place = at4(row, column);
-        const text = accumulate ? `(${value} + ${bindings.load(out.buffer, place)})` : value;
-        w.line(bindings.store(out.buffer, place, { text, mode: "set", helpers: w.helpers }));
-        if (epilogue) w.line(`finish(${counters}${row}, ${column});`);
-      },
-      ...fours.stores && {
-        storeFour({ row, column, value }) {
-          const place = at4(row, column);
-          const text = accumulate ? `(${value} + ${bindings.loadFour(out.buffer, place)})` : value;
-          if (!passed?.overwrites) w.line(bindings.storeFour(out.buffer, place, text));
-          const results = passed?.passed.map(() => `, ${text}`).join("") ?? "";
-          if (epilogue) w.line(`finish(${counters}${row}, ${column} / 4${results});`);
-        },
-      },
-    },
+    result: resultOf(product, accumulate),
   }, tile);
   return finished(w, kernel.name, workgroups);
 }
 
+/** Facts that the operands and the result of a product share. */
+interface MatmulPrint {
+  readonly w: ShaderWriter;
+  readonly kernel: ExternKernel;
+  readonly fours: Fours;
+  readonly out: BufferView;
+  /** Counters of the batch, as arguments before others. */
+  readonly counters: string;
+  /** Returns whether four elements of an operand are adjacent. */
+  readonly byVectors: (view: BufferView) => boolean;
+  /** The epilogue, if it takes results from registers. */
+  readonly passed: ReturnType<typeof passedNest>;
+}
+
+/** An operand, whose dimension `depth` is summed. */
+function operandOf(
+  { w, kernel, fours: { bindings }, out, counters, byVectors }: MatmulPrint,
+  view: BufferView,
+  { name, depth }: { readonly name: string; readonly depth: number },
+): TileOperand {
+  const isLast = depth === out.shape.length - 1;
+  const prologue = kernel.prologues?.find(({ input }) => kernel.inputs[input] === view);
+  if (prologue) {
+    // The innermost loop of a prologue is contiguous in memory
+    const alongDepth = isLast !== prologue.transposed;
+    return {
+      alongDepth,
+      reads: "inside",
+      other() {},
+      depth() {},
+      element(at) {
+        const two = alongDepth ? `${at.other}, ${at.depth}` : `${at.depth}, ${at.other}`;
+        return { text: `element${prologue.input}(${counters}${two})` };
+      },
+    };
+  }
+  const stride = w.index(at(view.strides, depth));
+  const other = w.index(at(view.strides, isLast ? depth - 1 : depth + 1));
+  const place = (at: { readonly other: string; readonly depth: string }) => `at_${at.other} + at_${at.depth}`;
+  const along = byVectors(view) && bindings.inFours(view.buffer) ? vectorDimension(view) : undefined;
+  return {
+    alongDepth: along === undefined ? at(view.strides, depth) === 1 : along === depth,
+    reads: "anywhere",
+    other: (place, as) => w.line(`let at_${as} = base_${name} + ${place} * ${other};`),
+    depth: (place, as) => w.line(`let at_${as} = ${place} * ${stride};`),
+    element: (at) => ({ text: bindings.load(view.buffer, place(at)) }),
+    ...along !== undefined && { four: (at) => bindings.loadFour(view.buffer, place(at)) },
+  };
+}
+
+/** The result, which `accumulate` adds to what is there. */
+function resultOf({ w, kernel, fours, out, counters, passed }: MatmulPrint, accumulate: boolean): TileResult {
+  const { bindings } = fours, [ofRow, ofColumn] = [at(out.strides, -2), at(out.strides, -1)];
+  const finish = (row: string, column: string) => {
+    if (kernel.epilogue) w.line(`finish(${counters}${row}, ${column});`);
+  };
+  return {
+    row: (place, as) => w.line(`let at_${as} = base_out + ${place} * ${w.index(ofRow)};`),
+    column: (place, as) => w.line(`let at_${as} = ${place} * ${w.index(ofColumn)};`),
+    store({ row, column, value }) {
+      const place = `at_${row} + at_${column}`;
+      const text = accumulate ? `(${value} + ${bindings.load(out.buffer, place)})` : value;
+      w.line(bindings.store(out.buffer, place, { text, mode: "set", helpers: w.helpers }));
+      finish(row, column);
+    },
+    ...fours.stores && {
+      storeFour({ row, column, value }) {
+        const place = `at_${row} + at_${column}`;
+        const text = accumulate ? `(${value} + ${bindings.loadFour(out.buffer, place)})` : value;
+        if (!passed?.overwrites) w.line(bindings.storeFour(out.buffer, place, text));
+        finish(row, `${column} / 4${passed?.passed.map(() => `, ${text}`).join("") ?? ""}`);
+      },
+    },
+  };
+}
+
 function at(list: readonly Dim[], i: number): Dim {
-  const item = list[i];
+  const item = list.at(i);
   if (item === undefined) throw new InternalError(`Expected dimension ${i} but found ${list.length}`);
   return item;
 }

@@ -14,6 +14,33 @@ export interface Tile {
   readonly slices: 1 | 2;
 }
 
+/** Rows and columns of most tiles: with larger ones fewer workgroups are active, which hides less latency. */
+export const SIDE = 64;
+
+/** Four large tiles in one, which reads less. */
+export const HUGE = {
+  rows: 2 * SIDE,
+  columns: 2 * SIDE,
+  depth: 16,
+  each: { rows: 8, columns: 16 },
+  slices: 1,
+} as const satisfies Tile;
+
+/** Many results of each invocation, which read the least for each. */
+export const LARGE = {
+  rows: SIDE,
+  columns: SIDE,
+  depth: 16,
+  each: { rows: 8, columns: 8 },
+  slices: 1,
+} as const satisfies Tile;
+
+/** Few results of each invocation. */
+export const SMALL = { ...LARGE, each: { rows: 4, columns: 4 } } as const satisfies Tile;
+
+/** A single workgroup waits for memory at each step: more of them, and half of the steps. */
+export const SMALLEST = { ...SMALL, columns: SIDE / 2, depth: 32 } as const satisfies Tile;
+
 /** Invocations that compute one slice of a tile. */
 export const sliceThreads = ({ rows, columns, each }: Tile): number =>
   rows * columns / (each.rows * each.columns);
@@ -49,7 +76,7 @@ interface Cost {
 
 const CHOICES: readonly Choice[] = [
   {
-    tile: { rows: 128, columns: 128, depth: 16, each: { rows: 8, columns: 16 }, slices: 1 },
+    tile: HUGE,
     warps: 8,
     across: { least: 200, each: 192 },
     along: { least: 202, each: 200 },
@@ -62,7 +89,7 @@ const CHOICES: readonly Choice[] = [
     along: { least: 128, each: 88 },
   },
   {
-    tile: { rows: 64, columns: 64, depth: 16, each: { rows: 8, columns: 8 }, slices: 1 },
+    tile: LARGE,
     warps: 4,
     across: { least: 72, each: 54 },
     along: { least: 72, each: 58 },
@@ -86,7 +113,7 @@ const CHOICES: readonly Choice[] = [
     along: { least: 36, each: 43 },
   },
   {
-    tile: { rows: 64, columns: 32, depth: 32, each: { rows: 4, columns: 4 }, slices: 1 },
+    tile: SMALLEST,
     warps: 4,
     across: { least: 60, each: 18 },
     along: { least: 60, each: 22 },

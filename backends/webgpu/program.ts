@@ -166,21 +166,25 @@ export class WebGpuProgram implements CompiledProgram {
       memories = [...call.inputs, ...call.outputs].map((memory) => own(memory, context));
     const isAligned = call.byteOffsets?.every((offset) => offset % 16 === 0) ?? true;
     const staged = this.#stagesFor(this.#aliasesOf(memories), isAligned);
-    const { given, commands, isRecorded } = this.#prepare({ call, memories, staged });
-    const passes = this.#issue(commands, given);
-    // May be reused by later work, which the queue runs after this
-    if (!isRecorded) { for (const each of commands.own) context.pool.free(each); }
+    const prepared = this.#prepare({ call, memories, staged }), { given } = prepared;
+    const passes = this.#issue(prepared.commands, given);
+    this.#release(prepared);
     for (const { form } of given.placed) if (form && passes) form.isFilled = true;
     return passes;
   }
 
   /** Returns the commands of a call; if its memory leaves no room for the forms that it found, without them. */
   #prepare(of: Omit<GivenCall, "placed">): Prepared {
-    const { forms, pool } = this.context, before = forms.given;
+    const { forms } = this.context, before = forms.given;
     const prepared = this.#prepareWith({ ...of, placed: this.#placeKept(of.staged, of.call) });
     if (forms.given === before) return prepared;
-    if (!prepared.isRecorded) { for (const each of prepared.commands.own) pool.free(each); }
+    this.#release(prepared);
     return this.#prepareWith({ ...of, placed: of.staged.kept.map(() => NOWHERE) });
+  }
+
+  /** Frees the memory of commands that no recording owns: later work may use it, which the queue runs after them. */
+  #release({ commands, isRecorded }: Prepared): void {
+    if (!isRecorded) { for (const each of commands.own) this.context.pool.free(each); }
   }
 
   #prepareWith(given: GivenCall): Prepared {

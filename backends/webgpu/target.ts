@@ -5,7 +5,12 @@ import { placesOf, type Side } from "../../lib/codegen/winograd_matrices.ts";
 import type { BufferView, ExternKernel } from "../../lib/loops/ir.ts";
 import { type Dim, mul } from "../../lib/sym/expr.ts";
 import {
+  HUGE,
+  LARGE,
   type Product,
+  SIDE,
+  SMALL,
+  SMALLEST,
   stagedBytes,
   type Tile,
   type Tiling,
@@ -56,8 +61,6 @@ export function slicedSumsOf(kernel: ExternKernel): SlicedSums | undefined {
   return { rows: sizes.rows, columns: Math.min(sizes.columns, sizes.rows <= 2 ? 8 : 4) };
 }
 
-/** Rows and columns of a tile: with larger ones fewer workgroups are active, which hides less latency. */
-const SIDE = 64;
 /**
  * Number of tiles from which on each computes a whole sum, and from which on four of them are merged, which reads less
  * and still leaves many.
@@ -75,18 +78,6 @@ const ENOUGH = {
 
 /** The depth from which on parts of a product are deep enough for more tiles, of which a processor has several at once. */
 const DEEP = { from: 4096, tiles: 792 } as const;
-
-const HUGE = {
-    rows: 2 * SIDE,
-    columns: 2 * SIDE,
-    depth: 16,
-    each: { rows: 8, columns: 16 },
-    slices: 1,
-  } as const,
-  LARGE = { rows: SIDE, columns: SIDE, depth: 16, each: { rows: 8, columns: 8 }, slices: 1 } as const,
-  SMALL = { rows: SIDE, columns: SIDE, depth: 16, each: { rows: 4, columns: 4 }, slices: 1 } as const,
-  // A single workgroup waits for memory at each step: use more of them, and half of the steps
-  SMALLEST = { ...SMALL, columns: SIDE / 2, depth: 32 } as const;
 
 /** Returns the tiles of a product in a shader with so many bytes of workgroup memory. */
 export function tilesOf(kernel: ExternKernel, workgroupBytes: number): Tile {

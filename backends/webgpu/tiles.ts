@@ -45,9 +45,24 @@ export function placeWorkgroup(
   };
 }
 
+/**
+ * The rows and columns of a thread: of each one or two vectors of four, half a tile apart, or up to four vectors of
+ * columns; and the threads of a tile.
+ */
+function shareOf({ rows, columns, each }: Tile) {
+  const tall = FOUR.slice(0, each.rows / 4), wide = FOUR.slice(0, each.columns / 4);
+  return {
+    tall,
+    wide,
+    rows: tall.flatMap((part) => FOUR.map((i) => ({ part, i, name: 4 * part + i }))),
+    across: columns / each.columns,
+    down: rows / each.rows,
+  };
+}
+
 /** Writes the whole shader of a product. */
 export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): WorkgroupCount {
-  const { type, zero, result } = job, vector = `vec4<${type}>`, threads = tileThreads(tile), { depth } = tile;
+  const { type, zero } = job, vector = `vec4<${type}>`, threads = tileThreads(tile), { depth } = tile;
   const stages = ([["a", "row0", "rows"], ["b", "column0", "columns"]] as const).map(([name, start, end]) => {
     const setting = {
       operand: job[name],
@@ -63,13 +78,10 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
   });
   for (const each of stages) each.declare();
   openMain(w, threads);
-  const { each } = tile, across = tile.columns / each.columns, down = tile.rows / each.rows;
+  const { rows, across, down, tall, wide } = shareOf(tile);
   const workgroups = placeWorkgroup(w, job, tile, depth);
   const sliced = tile.slices > 1 ? sliceThreads(tile) : undefined;
   placeThreads(w, across, sliced);
-  // Rows of a thread: one or two vectors of four, half a tile apart; columns likewise, or up to four vectors
-  const tall = FOUR.slice(0, each.rows / 4), wide = FOUR.slice(0, each.columns / 4);
-  const rows = tall.flatMap((part) => FOUR.map((i) => ({ part, i, name: 4 * part + i })));
   for (const { name } of rows) {
     for (const column of wide) w.line(`var s${name}_${column} = ${vector}(${zero});`);
   }
@@ -112,6 +124,15 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
     addSlices(w, tile, rows.map(({ name }) => wide.map((column) => `s${name}_${column}`)));
     w.line("if (slice == 0) {");
   }
+  storeResults(w, job, tile);
+  if (sliced !== undefined) w.line("}");
+  w.line("}");
+  return workgroups;
+}
+
+/** Writes the sums of a thread to where the result has them. */
+function storeResults(w: ShaderWriter, { result }: TileProduct, tile: Tile): void {
+  const { rows, across, down, wide } = shareOf(tile);
   const { storeFour } = result, lanes = storeFour ? [0] : FOUR;
   const places = wide.flatMap((part) => lanes.map((j) => ({ part, j, name: `c${4 * part + j}` })));
   for (const { part, j, name } of places) {
@@ -131,9 +152,6 @@ export function printTiles(w: ShaderWriter, job: TileProduct, tile: Tile): Workg
     }
     w.line("}");
   }
-  if (sliced !== undefined) w.line("}");
-  w.line("}");
-  return workgroups;
 }
 
 /** Adds sums of the second slice to those of the first, four rows at a time, through the memory of an operand. */
