@@ -18,17 +18,15 @@ import { firstRead, tapGradient } from "./gradient_taps.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
 import { refuseLaterHooks } from "./later_hooks.ts";
 import { allElements, newArray } from "./contents.ts";
-import { enumerableKeys } from "./object_keys.ts";
+import { optionsIn } from "./object_keys.ts";
 import { refuseWithoutHistory } from "./written_memory.ts";
 
 /** The arguments of a call by name, with outputs and inputs by position. */
 function leadingByPosition(m: Interpreter, args: readonly Value[]): readonly Value[] {
   const [named] = args;
   if (args.length !== 1 || named?.kind !== "object" || named.exotic.kind !== "plain") return args;
-  const valueOf = (key: string) => m.plainProperty(named, key) ?? UNDEFINED;
-  const others = enumerableKeys(m, named).filter((key) => key !== "outputs" && key !== "inputs");
-  const options = m.options(Object.fromEntries(others.map((key) => [key, valueOf(key)])));
-  return [valueOf("outputs"), valueOf("inputs"), options];
+  const { outputs = UNDEFINED, inputs = UNDEFINED, ...options } = optionsIn(m, named);
+  return [outputs, inputs, m.options(options)];
 }
 
 /** Models `autograd.grad(outputs, inputs, gradOutputs?, options?)`. */

@@ -13,7 +13,7 @@ import { specializeNumber } from "../variables/numbers.ts";
 import { constant, type TensorValue, type Value } from "../variables/value.ts";
 import { heldTensor } from "./held_tensor.ts";
 import type { CallOp, Interpreter } from "./interpreter.ts";
-import { enumerableKeys, isPlain } from "./object_keys.ts";
+import { enumerableKeys, isPlain, optionsIn } from "./object_keys.ts";
 
 /** A traced complex number; null for other values. */
 export function complexNumberOf(m: Interpreter, value: Value): Complex | null {
@@ -47,7 +47,8 @@ export function callWithComplexNumbers(
   if (number) {
     const asked = askedType(m, args[fills + 1]), known = asked ?? like?.meta.dtype ?? getDefaultDtype();
     if (asked && !isComplex(asked)) return breakGraph("tensorMethod", `a complex number as ${asked}`);
-    const options = m.options({ ...entriesOf(m, args[fills + 1]), dtype: constant(complexType(known)) });
+    const named = args[fills + 1], left = named?.kind === "object" ? optionsIn(m, named) : {};
+    const options = m.options({ ...left, dtype: constant(complexType(known)) });
     const ones = call(target, [...args.slice(0, fills), constant(1), options]);
     return call({ definition: m.opNamed("mul").definition, inplace: false }, [ones, made(number, known)]);
   }
@@ -60,14 +61,4 @@ const tensorsIn = (value: Value): TensorValue[] => value.kind === "tensor" ? [va
 function askedType(m: Interpreter, options: Value | undefined): DType | null {
   const found = options?.kind === "object" ? m.plainProperty(options, "dtype") : null;
   return found?.kind === "constant" && isDType(found.value) ? found.value : null;
-}
-
-function entriesOf(m: Interpreter, options: Value | undefined): Record<string, Value> {
-  if (options?.kind !== "object") return {};
-  return Object.fromEntries(
-    enumerableKeys(m, options).flatMap((key) => {
-      const found = m.plainProperty(options, key);
-      return found ? [[key, found]] : [];
-    }),
-  );
 }

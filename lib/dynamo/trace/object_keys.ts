@@ -5,7 +5,7 @@
 import { types } from "node:util";
 import { programDescriptor, programKeys } from "../../base/own_builtins.ts";
 import { breakGraph } from "../break_reasons.ts";
-import { HOLE, LAZY, type ObjectValue } from "../variables/value.ts";
+import { HOLE, LAZY, type ObjectValue, UNDEFINED, type Value } from "../variables/value.ts";
 import { elementAt, elementsOf, refuseOpaque } from "./contents.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { indexOfKey } from "./element_keys.ts";
@@ -75,6 +75,13 @@ export function enumerableKeys(m: Interpreter, object: ObjectValue): string[] {
     if (typeof key !== "string") return false;
     return isEnumerable(m, object, key);
   });
+}
+
+/** The values of an object of options by name. Breaks the graph at accessors. */
+export function optionsIn(m: Interpreter, object: ObjectValue): Record<string, Value> {
+  return Object.fromEntries(
+    enumerableKeys(m, object).map((key) => [key, m.plainProperty(object, key) ?? UNDEFINED]),
+  );
 }
 
 /** Returns whether an own property is enumerable. */

@@ -15,9 +15,9 @@ import {
   relyOnWholeness,
   sizeOf,
 } from "../variables/numbers.ts";
-import { constant, UNDEFINED, type Value } from "../variables/value.ts";
+import { constant, type Value } from "../variables/value.ts";
 import type { CallOp, Interpreter } from "./interpreter.ts";
-import { enumerableKeys } from "./object_keys.ts";
+import { optionsIn } from "./object_keys.ts";
 
 /** Start, end and step. */
 type Bounds = readonly [Numeric, Numeric, Numeric];
@@ -45,10 +45,7 @@ export function rangeOfNumbers(
   }
   const length = lengthOf(m, bounds);
   if (!length) return null;
-  const others = options ? enumerableKeys(m, options).filter((key) => key !== "dtype") : [];
-  const kept = Object.fromEntries(
-    others.map((key) => [key, options ? m.plainProperty(options, key) ?? UNDEFINED : UNDEFINED]),
-  );
+  const kept = options ? optionsIn(m, options) : {};
   const places = call(m.opNamed("arange"), [length, m.options({ ...kept, dtype: constant("float64") })]);
   const [start, , step] = bounds, steps = call(m.opNamed("mul"), [places, step]);
   return call(m.opNamed("to"), [

@@ -200,9 +200,8 @@ function alongDim(
   part: "shape" | "strides",
   args: readonly Value[],
 ): Value {
-  const [first = UNDEFINED] = args;
-  if (first === UNDEFINED) return readTensorProperty(m, self, part);
-  const given = namedDim(m, first);
+  const [given = UNDEFINED] = args;
+  if (given === UNDEFINED) return readTensorProperty(m, self, part);
   // Each dimension has a version, counted from either end, if there are as many versions as that
   const isFew = 2 * self.meta.shape.length <= config.cacheSizeLimit;
   const mayHaveOne = given.kind === "number" && (isFew || !m.wrapper.changes.hasMany(given));
@@ -212,13 +211,6 @@ function alongDim(
   }
   if (dim.kind !== "constant") return breakGraph("tensorMethod", `${part} of an unknown dimension`);
   return ofLayout(m, self, part === "shape" ? "size" : "stride", [dim.value]);
-}
-
-/** A dimension that is given by name, `{ dim }`, as by position. */
-function namedDim(m: Interpreter, given: Value): Value {
-  if (given.kind !== "object" || !isPlain(m, given)) return given;
-  const keys = enumerableKeys(m, given), found = findProperty(m, given, "dim");
-  return keys.length === 1 && found.kind === "value" ? found.value : given;
 }
 
 /** Returns the argument of `to`. */

@@ -31,7 +31,7 @@ import { constant, type ItemValue, TensorValue, UNDEFINED, type Value } from "..
 import type { NumberValue } from "../variables/number_value.ts";
 import { scalarDevice } from "../scalars.ts";
 import { allElements, newArray } from "./contents.ts";
-import { enumerableKeys } from "./object_keys.ts";
+import { optionsIn } from "./object_keys.ts";
 import { argumentItself } from "./identity.ts";
 import {
   afterInplace,
@@ -122,11 +122,8 @@ function madeAsLeaf(m: Interpreter, target: CallTarget, args: readonly Value[]):
   if (options?.kind !== "object" || options.exotic.kind !== "plain") return null;
   const asked = m.plainProperty(options, "requiresGrad");
   if (asked?.kind !== "constant" || asked.value !== true) return null;
-  const others = enumerableKeys(m, options).filter((key) => key !== "requiresGrad");
-  const left = m.options(
-    Object.fromEntries(others.map((key) => [key, m.plainProperty(options, key) ?? UNDEFINED])),
-  );
-  const made = callOp(m, target, args.with(-1, left), false);
+  const { requiresGrad: _asked, ...left } = optionsIn(m, options);
+  const made = callOp(m, target, args.with(-1, m.options(left)), false);
   // Integers alone mean floats here
   const isLeaf = made.kind === "tensor" && isDifferentiable(made.meta.dtype);
   return isLeaf ? beginHistory(m, made) : breakGraph("gradientState", "a leaf that requires grad is made");
