@@ -3,7 +3,7 @@
  * a call by names is one by positions, eager and compiled. Draws ops by seed.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { autograd, compile, DynError, manualSeed, nn, type Tensor, tensor, zeros } from "../mod.ts";
+import { autograd, compile, DynError, manualSeed, nn, type Tensor, tensor, utils, zeros } from "../mod.ts";
 import { messageOf } from "../lib/base/errors.ts";
 import { isPlainObject } from "../lib/base/tree.ts";
 import { parseCall, positionalCount } from "../lib/ops/call.ts";
@@ -142,6 +142,25 @@ Deno.test("arguments by name break no graph, and are given once", () => {
   );
   assertThrows(() => Reflect.apply(x.gather, x, [{ input: x, dim: 0, index: x }]), DynError, "two");
   assertThrows(() => Reflect.apply(x.size, x, [{ dim: 1, axis: 1 }]), DynError, "axis");
+});
+
+Deno.test("instances of classes are no arguments by name, eager and compiled", () => {
+  const made = <T extends object>(fields: T): T => Object.assign(new (class Settings {})(), fields);
+  const x = tensor([[1, 2, 3], [4, 5, 6.5]], { requiresGrad: true }),
+    settings = made({ useReentrant: false });
+  const refused: readonly ((of: Tensor) => unknown)[] = [
+    (of) => Reflect.apply(of.at, of, [made({ start: 0, stop: 1 })]),
+    (of) => Reflect.apply(of.view, of, [made({ dtype: "int32" })]),
+    (of) => [of.mul(2), Reflect.apply(zeros, undefined, [[2], made({ requiresGrad: true })])],
+    (of) => Reflect.apply(autograd.grad, autograd, [made({ outputs: of.sum(), inputs: [of] })]),
+  ];
+  for (const call of refused) {
+    assertThrows(() => call(x), DynError, "", String(call));
+    assertThrows(() => compile(call, { backend: "eager" })(x), DynError, "", `compiled: ${call}`);
+  }
+  const kept = (of: Tensor) =>
+    utils.checkpoint((each: Tensor, given: object) => each.mul(given === settings ? 2 : 3), of, settings);
+  for (const run of [kept, compile(kept, { backend: "eager" })]) assert(run(x).equal(x.mul(2)));
 });
 
 Deno.test("gradients are asked for by names, eager and compiled", () => {

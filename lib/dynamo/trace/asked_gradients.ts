@@ -18,13 +18,13 @@ import { firstRead, tapGradient } from "./gradient_taps.ts";
 import type { CallRequest, Interpreter } from "./interpreter.ts";
 import { refuseLaterHooks } from "./later_hooks.ts";
 import { allElements, newArray } from "./contents.ts";
-import { optionsIn } from "./object_keys.ts";
+import { isPlain, optionsIn } from "./object_keys.ts";
 import { refuseWithoutHistory } from "./written_memory.ts";
 
 /** The arguments of a call by name, with outputs and inputs by position. */
 function leadingByPosition(m: Interpreter, args: readonly Value[]): readonly Value[] {
   const [named] = args;
-  if (args.length !== 1 || named?.kind !== "object" || named.exotic.kind !== "plain") return args;
+  if (args.length !== 1 || named?.kind !== "object" || !isPlain(m, named)) return args;
   const { outputs = UNDEFINED, inputs = UNDEFINED, ...options } = optionsIn(m, named);
   return [outputs, inputs, m.options(options)];
 }

@@ -3,7 +3,7 @@ import { isCheckpointOption } from "../../autograd/checkpoint.ts";
 import { breakGraph } from "../break_reasons.ts";
 import { isCallable, UNDEFINED, type Value } from "../variables/value.ts";
 import { type BuiltinModel, type CallRequest, type Interpreter, PUSHED } from "./interpreter.ts";
-import { enumerableKeys } from "./object_keys.ts";
+import { enumerableKeys, isPlain } from "./object_keys.ts";
 import { endAt } from "./recomputations.ts";
 import { stateOf } from "./trace_state.ts";
 
@@ -13,7 +13,7 @@ import { stateOf } from "./trace_state.ts";
 export const callCheckpoint: BuiltinModel = (m, request) => {
   const [callee = UNDEFINED, ...given] = request.args, last = given.at(-1);
   if (!isCallable(callee)) return breakGraph("builtin", "a checkpoint of a value that is not a function");
-  const names = last?.kind === "object" && last.exotic.kind === "plain" ? enumerableKeys(m, last) : [];
+  const names = last?.kind === "object" && isPlain(m, last) ? enumerableKeys(m, last) : [];
   const args = names.length > 0 && names.every(isCheckpointOption) ? given.slice(0, -1) : given;
   if (m.gradEnabled) callRecomputed(m, { ...request, callee, args });
   else m.call({ ...request, callee, args });

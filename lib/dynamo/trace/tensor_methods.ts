@@ -75,7 +75,7 @@ function copyInto(m: Interpreter, self: TensorValue, [source = UNDEFINED, ...res
 const namesType = (m: Interpreter, value: Value): boolean =>
   value.kind === "constant"
     ? typeof value.value === "string"
-    : value.kind === "object" && value.exotic.kind === "plain" && enumerableKeys(m, value).includes("dtype");
+    : value.kind === "object" && isPlain(m, value) && enumerableKeys(m, value).includes("dtype");
 
 /** The memory of a tensor as elements of another type. Breaks the graph where kernels would not keep every bit. */
 function viewBits(m: Interpreter, self: TensorValue, dtype: DType): TensorValue {
@@ -264,7 +264,7 @@ function plainIndex(m: Interpreter, self: TensorValue, value: Value): unknown {
       return value;
     case "object":
       if (value.exotic.kind === "array") return listIndex(m, self, value);
-      if (value.exotic.kind === "plain") return sliceIndex(m, self, value);
+      if (isPlain(m, value)) return sliceIndex(m, self, value);
       return breakGraph("tensorMethod", "an index that is not a list or slice");
     case "item":
       return value.number?.dim ?? breakGraph("tensorItem", "an index");

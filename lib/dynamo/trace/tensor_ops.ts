@@ -31,7 +31,7 @@ import { constant, type ItemValue, TensorValue, UNDEFINED, type Value } from "..
 import type { NumberValue } from "../variables/number_value.ts";
 import { scalarDevice } from "../scalars.ts";
 import { allElements, newArray } from "./contents.ts";
-import { optionsIn } from "./object_keys.ts";
+import { isPlain, optionsIn } from "./object_keys.ts";
 import { argumentItself } from "./identity.ts";
 import {
   afterInplace,
@@ -119,7 +119,7 @@ function isAbsent(value: Value | null): boolean {
 /** Creates a tensor at which a history begins, for `requiresGrad: true`; null for other calls. */
 function madeAsLeaf(m: Interpreter, target: CallTarget, args: readonly Value[]): Value | null {
   const options = args.at(-1);
-  if (options?.kind !== "object" || options.exotic.kind !== "plain") return null;
+  if (options?.kind !== "object" || !isPlain(m, options)) return null;
   const asked = m.plainProperty(options, "requiresGrad");
   if (asked?.kind !== "constant" || asked.value !== true) return null;
   const { requiresGrad: _asked, ...left } = optionsIn(m, options);

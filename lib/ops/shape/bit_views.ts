@@ -3,6 +3,7 @@
  * significant byte first. Invariant: no bit changes, and no history leads through, as in PyTorch.
  */
 import { checkDType, type DType, isComplex, isFloat, isInteger, itemSize } from "../../base/dtype.ts";
+import { isPlainObject } from "../../base/tree.ts";
 import { optionsOf } from "../../base/checked_input.ts";
 import { DynError } from "../../base/errors.ts";
 import { contiguousMeta, type TensorMeta } from "../../graph/meta.ts";
@@ -19,7 +20,7 @@ export function typeOfView(given: readonly unknown[]): unknown {
   // By its place: the program may have replaced the iterator of lists
   const only = given[0];
   if (given.length !== 1 || typeof only === "string") return given.length === 1 ? only : undefined;
-  if (typeof only !== "object" || only === null || !Object.hasOwn(only, "dtype")) return undefined;
+  if (!isPlainObject(only) || !Object.hasOwn(only, "dtype")) return undefined;
   return optionsOf<{ dtype?: unknown }>("view", only, ["dtype"]).dtype;
 }
 
