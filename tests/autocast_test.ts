@@ -107,6 +107,18 @@ Deno.test("the device may stand before the options, plainly and compiled", () =>
   }
 });
 
+Deno.test("maxima of volumes are float32, and of their own type beside their indices, plainly and compiled", () => {
+  const x = ones([1, 2, 2, 2], { dtype: "bfloat16" });
+  const pooled = (x: Tensor) =>
+    autocast("cpu", () => [
+      nn.functional.maxPool3d(x, 2),
+      nn.functional.maxPool3d(x, 2, { returnIndices: true }).values,
+    ]);
+  for (const run of [pooled, compile(pooled, { backend: "eager", fullgraph: true })]) {
+    assertEquals(run(x).map(({ dtype }) => dtype), ["float32", "bfloat16"]);
+  }
+});
+
 const gradOf = (x: Tensor): Tensor | null => x.grad;
 
 Deno.test("a region converts a parameter once, also where gradients come and go", () => {

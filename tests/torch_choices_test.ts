@@ -543,4 +543,10 @@ Deno.test("weights, exponents and 0-d blocks take part in the type of a result a
   const z = viewAsComplex(tensor([[1.5, 2]]));
   assertEquals(z.ldexp(tensor([2], { dtype: "float64" })).dtype, "complex128");
   assertEquals([z.ldexp(tensor(2.5)).dtype, z.ldexp(tensor([2])).dtype], ["complex64", "complex64"]);
+  const [a, b] = [tensor(1.5, { requiresGrad: true }), tensor(2.5)],
+    weight = tensor(0.1, { dtype: "float64" });
+  const between = a.lerp(b, weight);
+  between.backward();
+  assertEquals([between.dtype, between.item(), a.grad?.dtype], ["float64", 1.6, "float32"]);
+  assertEquals([a.lerp(tensor([2.5]), weight).dtype, weight.lerp(weight, b).dtype], ["float32", "float64"]);
 });

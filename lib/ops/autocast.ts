@@ -134,13 +134,26 @@ export type Autocast =
 
 const PLAIN: Autocast = { kind: "plain" }, THROUGH: Autocast = { kind: "through" };
 
-/**
- * Returns how autocast treats a call of an op with operands of these types; `mode`: the op's parameter of that name.
- */
+/** Returns whether a call of an op that is listed for float32 runs in the type of its operands, as PyTorch's does. */
+function isExempt(name: string, args: Readonly<Record<string, unknown>>): boolean {
+  switch (name) {
+    case "padBy":
+      return args["mode"] === "circular";
+    case "maxPool3d":
+      return args["returnIndices"] === true;
+    default:
+      return false;
+  }
+}
+
+/** Returns how autocast treats a call of an op with operands of these types; `args`: its parameters by name. */
 export function autocastOf(
   name: string,
   region: AutocastType,
-  { operands, mode }: { readonly operands: Iterable<DType>; readonly mode: unknown },
+  { operands, args }: {
+    readonly operands: Iterable<DType>;
+    readonly args: Readonly<Record<string, unknown>>;
+  },
 ): Autocast {
   switch (POLICIES.get(name)) {
     case undefined:
@@ -150,7 +163,7 @@ export function autocastOf(
     case "lower":
       return { kind: "convert", dtype: region };
     case "float32":
-      return name === "padBy" && mode === "circular" ? PLAIN : { kind: "convert", dtype: "float32" };
+      return isExempt(name, args) ? PLAIN : { kind: "convert", dtype: "float32" };
     case "widest":
       return { kind: "convert", dtype: [...operands].includes("float32") ? "float32" : region };
   }

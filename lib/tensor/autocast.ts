@@ -111,7 +111,7 @@ export function autocastCall(definition: OpDefinition, args: TensorArgs, region:
   const entry = entryOf(definition);
   return autocastOf(definition.name, region, {
     operands: tensorsOf(entry, args).map(({ dtype }) => dtype),
-    mode: args["mode"],
+    args,
   });
 }
 

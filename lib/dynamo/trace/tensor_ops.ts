@@ -245,7 +245,7 @@ function underAutocast(
 ): Value {
   const target = { definition, inplace: false };
   const operands = tensorArguments(args).map(({ value }) => value.meta.dtype);
-  const cast = autocastOf(definition.name, region, { operands, mode: args["mode"] });
+  const cast = autocastOf(definition.name, region, { operands, args });
   switch (cast.kind) {
     case "plain":
       return append(m, target, args, method);

@@ -7,7 +7,7 @@ import { isFloat } from "../../base/dtype.ts";
 import { type TensorLike } from "../definition.ts";
 import type { OpApi } from "../generated.ts";
 import { optional, required } from "../params.ts";
-import { checkSameType, isTensor } from "../promotion.ts";
+import { checkSameType, isTensor, resultTypeOf } from "../promotion.ts";
 import { knownNumber } from "../shapes.ts";
 import {
   binary,
@@ -189,12 +189,16 @@ const lerp = lowerWideOp({
     // A 0-d weight ranks as a number does
     checkSameType("lerp", self, end, ...isTensor(weight) && weight.shape.length > 0 ? [weight] : []);
     checkCategory("lerp", self.dtype, ["float"]);
-    return pointwiseMeta([self, end, weight], self.dtype);
+    // Among numbers it has a rank of its own
+    return pointwiseMeta(
+      [self, end, weight],
+      isTensor(weight) ? resultTypeOf([self, end, weight]) : self.dtype,
+    );
   },
   lower: ({ self, end, weight }, [result]) =>
     pointwise(result, {
       operands: [self, end, weight],
-      compute: self.dtype,
+      compute: result?.dtype ?? self.dtype,
       body: (o, [a, b, w]) => {
         const gap = o.sub(b, a);
         const near = o.lt(o.abs(w), k(o, w, 0.5));

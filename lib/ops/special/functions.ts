@@ -71,11 +71,21 @@ function solveErf<V>(o: Body<V>, size: V, rest: V): V {
   const tail = o.sqrt(o.sub(far, o.mul(k(o, size, 0.5), o.log(o.mul(far, k(o, size, Math.PI))))));
   let x = o.select(o.lt(w, k(o, size, 14)), o.mul(size, erfinvFactor(o, w)), tail);
   const scale = k(o, size, Math.sqrt(Math.PI) / 2), near = o.lt(size, k(o, size, 0.5));
-  const double = o.dtypeOf(size) === "float64", largest = k(o, size, double ? 700 : 88);
+  const double = o.dtypeOf(size) === "float64", bound = double ? 700 : 88, largest = k(o, size, bound);
   for (let i = 0; i < (double ? 3 : 2); i++) {
     const left = o.erfc(x), beyond = o.mul(left, o.log(o.div(left, rest)));
     const error = o.select(near, o.sub(size, o.erf(x)), beyond);
     x = o.add(x, o.mul(o.mul(error, scale), o.exp(o.minimum(o.mul(x, x), largest))));
+  }
+  return o.select(o.gt(far, k(o, size, bound - 30)), solveFar(o, tail, far), x);
+}
+
+/** The x with log erfc(x) = −far, beside a first guess, where erfc itself may have no digits left. */
+function solveFar<V>(o: Body<V>, guess: V, far: V): V {
+  let x = guess;
+  for (let i = 0; i < 2; i++) {
+    const factor = farErfc(o, x), error = o.add(o.sub(far, o.mul(x, x)), o.log(factor));
+    x = o.add(x, o.mul(o.mul(error, k(o, x, Math.sqrt(Math.PI) / 2)), factor));
   }
   return x;
 }
@@ -124,9 +134,8 @@ const entr = special({
   range: [0.1, 3],
 });
 
-/** erfcx by its continued fraction beyond 4 and e^(x²) erfc(x) before. */
-function scaledErfc<V>(o: Body<V>, x: V): V {
-  const near = o.mul(o.exp(o.mul(x, x)), o.erfc(x));
+/** erfcx beyond 8, by its asymptotic series. */
+function farErfc<V>(o: Body<V>, x: V): V {
   const one = k(o, x, 1), i2 = o.div(one, o.mul(x, x));
   const series = polynomial(o, i2, [
     2027025 / 128,
@@ -139,8 +148,13 @@ function scaledErfc<V>(o: Body<V>, x: V): V {
     -1 / 2,
     1,
   ]);
-  const far = o.mul(o.div(k(o, x, 1 / Math.sqrt(Math.PI)), x), series);
-  return o.select(o.gt(x, k(o, x, 8)), far, near);
+  return o.mul(o.div(k(o, x, 1 / Math.sqrt(Math.PI)), x), series);
+}
+
+/** erfcx by its asymptotic series beyond 8, and e^(x²) erfc(x) before. */
+function scaledErfc<V>(o: Body<V>, x: V): V {
+  const near = o.mul(o.exp(o.mul(x, x)), o.erfc(x));
+  return o.select(o.gt(x, k(o, x, 8)), farErfc(o, x), near);
 }
 
 const erfcx = special({

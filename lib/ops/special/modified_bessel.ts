@@ -83,7 +83,13 @@ const modifiedBesselI1 = special({
 function decaying<V>(o: Body<V>, x: V, { order, scaled }: { order: 0 | 1; scaled: boolean }): V {
   const two = k(o, x, 2), zero = k(o, x, 0), factor = o.exp(scaled ? x : o.neg(x));
   const series = chebyshev(o, o.sub(o.mul(x, x), two), order === 0 ? K0_LOW : K1_LOW);
-  const log = o.mul(o.log(o.mul(x, k(o, x, 0.5))), growing(o, x, order));
+  // Half of the least number is 0
+  const tiny = o.lt(x, k(o, x, 1e-30));
+  const half = o.sub(
+    o.log(o.select(tiny, x, o.mul(x, k(o, x, 0.5)))),
+    o.select(tiny, k(o, x, Math.LN2), zero),
+  );
+  const log = o.mul(half, growing(o, x, order));
   const low = order === 0 ? o.sub(series, log) : o.add(o.div(series, x), log);
   const high = o.div(
     chebyshev(o, o.sub(o.div(k(o, x, 8), x), two), order === 0 ? K0_HIGH : K1_HIGH),
