@@ -451,6 +451,10 @@ Deno.test("rearrange reorders, splits and merges axes by their names, compiled t
     ["h w c -> c w h", { d: 4 }, "axes in the pattern of rearrange but found d"],
     ["(h (w) c -> h w c", {}, "parentheses of rearrange in pairs"],
     ["h w c", {}, "one -> but found"],
+    ["h w c d -> d c w h", {}, "Expected 4 dimensions for h w c d of rearrange but found 3"],
+    ["h w c d ... -> d c w h ...", {}, "of rearrange but found 3"],
+    ["(h k) w c -> h k w c", { k: 1.5 }, "a positive integer for k of rearrange but found 1.5"],
+    ["(h k) w c -> h k w c", { k: 0 }, "a positive integer for k of rearrange but found 0"],
   ];
   for (const [pattern, lengths, message] of refused) {
     assertThrows(() => rearrange(x, pattern, lengths), DynError, message);

@@ -52,7 +52,15 @@ Deno.test("a hook on several gradients is called once they have arrived, in each
   handle.remove();
   y.sum().backward();
   assertEquals([seen.length, firsts.length], [3, 4]);
-  assertThrows(() => registerMultiGradHook([x, tensor([1])], () => {}), DynError, "tensor 1 does not");
+  for (const [list, at] of [[[x, tensor([1])], 1], [[tensor([1]), x], 0]] as const) {
+    assertThrows(() => registerMultiGradHook(list, () => {}), DynError, `tensor ${at} does not`);
+  }
+  const unchecked: (...given: readonly unknown[]) => unknown = Function.prototype.call.bind(
+    registerMultiGradHook,
+    undefined,
+  );
+  assertThrows(() => unchecked([x], 3), Error, "a function of gradients");
+  assertThrows(() => unchecked([x], () => {}, {}, 1), Error, "Expected at most 3 arguments");
 });
 
 Deno.test("compiled passes call hooks on several gradients, registered outside of them or inside", () => {

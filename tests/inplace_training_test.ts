@@ -3,7 +3,8 @@
  * what requires grad afterwards. In such programs, data edges do not show what depends on what.
  */
 import { assertEquals, assertThrows } from "@std/assert";
-import { cat, compile, noGrad, ones, randn, type Tensor, where, zeros } from "../mod.ts";
+import { cat, compile, DynError, noGrad, ones, randn, type Tensor, tensor, where, zeros } from "../mod.ts";
+import { assertClose } from "./support/close.ts";
 
 interface Leaves {
   readonly x: Tensor;
@@ -160,5 +161,27 @@ Deno.test("in place and differentiated: inputs that share memory, and later ones
   };
   for (const backend of ["eager", "aot_eager"]) {
     assertEquals(run(compile(step, { backend })), run(step), backend);
+  }
+});
+
+Deno.test("gradients that read no overwritten value are those of the graph, and the others errors", () => {
+  for (const backend of ["aot_eager", "inductor"]) {
+    const both = compile((x: Tensor, w: Tensor, a: Tensor, b: Tensor) => [x.mul(a), w.mul(b).sin()], {
+      backend,
+    });
+    const run = (written: 0 | 1, asked: 0 | 1) => {
+      const leaves = [0, 1].map(() => tensor([1, 2], { dtype: "float32", requiresGrad: true }));
+      const [x = zeros([2]), w = zeros([2])] = leaves;
+      const a = tensor([3, 4], { dtype: "float32" }), b = tensor([5, 6], { dtype: "float32" });
+      const results = both(x, w, a, b);
+      (written === 0 ? a : b).add_(100);
+      results[asked]?.sum().backward();
+      return leaves[asked]?.grad?.tolist();
+    };
+    assertClose(run(1, 0), [3, 4], backend);
+    assertClose(run(0, 1), [5 * Math.cos(5), 6 * Math.cos(12)], backend);
+    for (const at of [0, 1] as const) {
+      assertThrows(() => run(at, at), DynError, "modified by an inplace operation", backend);
+    }
   }
 });

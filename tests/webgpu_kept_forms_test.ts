@@ -1,7 +1,7 @@
 /** Forms of weights that programs on WebGPU keep: how long they live, and results while weights change. */
 import { assert, assertEquals } from "@std/assert";
 import { findDevice } from "../lib/loops/device.ts";
-import { compile, init, manualSeed, nn, noGrad, randn, type Tensor } from "../mod.ts";
+import { compile, full, init, manualSeed, nn, noGrad, randn, type Tensor } from "../mod.ts";
 import { SKIP_WEBGPU } from "./support/webgpu.ts";
 import { testSeed } from "./support/sampling.ts";
 
@@ -77,6 +77,9 @@ for (const [name, each] of Object.entries(CASES)) {
         memoryUse.limit = 2 ** 30;
         assertEquals([added(compiled, twice), added(compiled, twice)], [0, 0]);
         large[Symbol.dispose]();
+        // Memory that forms get anew has held something else
+        const others = Array.from({ length: 4 }, () => full([bytes / 4], NaN, { device: "webgpu" }));
+        for (const other of others) other[Symbol.dispose]();
       } finally {
         memoryUse.limit = undefined;
       }
