@@ -1032,6 +1032,7 @@ import "./lib/dynamo/repeats/update_regions.ts";
 import "./lib/dynamo/repeats/memory.ts";
 import "./lib/dynamo/trace/copied_calls.ts";
 import "./lib/dynamo/trace/history.ts";
+import "./lib/dynamo/trace/outdated_views.ts";
 import "./lib/dynamo/trace/distinct_variables.ts";
 import "./lib/dynamo/trace/traced_keys.ts";
 import "./lib/dynamo/trace/output_graph.ts";

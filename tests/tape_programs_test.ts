@@ -4,7 +4,7 @@
  */
 import { assertEquals } from "@std/assert";
 import { config } from "../lib/base/config.ts";
-import { compile, compiler, noGrad, ones, type Tensor, tensor } from "../mod.ts";
+import { autograd, compile, compiler, noGrad, ones, type Tensor, tensor } from "../mod.ts";
 import { TAKES_ALL, testSeed } from "./support/sampling.ts";
 import { drawTapeProgram, tapeDifference } from "./support/tape_programs.ts";
 
@@ -36,6 +36,89 @@ Deno.test("a view whose memory is written after a hook was registered in the sam
     fn(x).sum().backward();
     // As PyTorch 2.11
     assertEquals(x.grad?.tolist(), [[1, 1, 1], [1, 1, 1]]);
+  }
+});
+
+/** Programs with views that were taken without recording, and whose memory is written to since; numbers of breaks. */
+const OUTDATED: Readonly<Record<string, readonly [breaks: number, run: (x: Tensor) => Seen]>> = {
+  "returned": [1, (x) => {
+    const view = noGrad(() => x.view(3, 2).t());
+    noGrad(() => x.mul_(2));
+    return [view];
+  }],
+  "of a result": [1, (x) => {
+    const double = x.mul(2), view = noGrad(() => double.view(6));
+    noGrad(() => double.mul_(2));
+    return [view, double];
+  }],
+  "one of several": [1, (x) => {
+    const [, row] = noGrad(() => x.unbind(0));
+    noGrad(() => x.mul_(2));
+    return [row?.mul(3)];
+  }],
+  "written to through itself": [1, (x) => {
+    const view = noGrad(() => x.view(6).mul_(2));
+    return [view.mul(3)];
+  }],
+  "written to through a detached tensor": [1, (x) => {
+    const view = noGrad(() => x.view(6));
+    x.detach().mul_(2);
+    return [view.requiresGrad, view.isLeaf];
+  }],
+  "of what requires grad later": [2, (x) => {
+    const copy = x.detach().clone(), view = copy.view(6);
+    copy.mul_(2);
+    copy.requiresGrad_();
+    return [copy.mul(view.view(2, 3)).sum()];
+  }],
+  "of what requires no grad later": [1, (x) => {
+    const view = noGrad(() => x.view(6));
+    noGrad(() => x.mul_(2));
+    x.requiresGrad_(false);
+    return [view.mul(3)];
+  }],
+  "read without recording, and viewed again": [0, (x) => {
+    const view = noGrad(() => x.view(6));
+    noGrad(() => x.mul_(2));
+    return noGrad(() => [view.mul(3), view.view(3, 2), view.detach()]);
+  }],
+  "that nothing reads": [0, (x) => {
+    noGrad(() => x.select(0, 0).zero_());
+    return [x.mul(3)];
+  }],
+};
+
+type Seen = readonly (Tensor | boolean | undefined)[];
+
+for (const [name, [breaks, run]] of Object.entries(OUTDATED)) {
+  Deno.test(`an outdated view without a history, ${name}, has that of its base`, () => {
+    const outcome = (fn: (x: Tensor) => Seen) => {
+      const x = ones([2, 3], { requiresGrad: true });
+      return fn(x).map((each): unknown => {
+        if (typeof each !== "object") return each;
+        const gradients = each.requiresGrad
+          ? autograd.grad([each.sum()], [x], undefined, { allowUnused: true, retainGraph: true })
+          : [];
+        return [each.requiresGrad, each.isLeaf, each.tolist(), ...gradients.map((grad) => grad?.tolist())];
+      });
+    };
+    for (const backend of ["eager", "aot_eager"]) {
+      compiler.reset();
+      const compiled = compile(run, { backend });
+      assertEquals(outcome(compiled), outcome(run));
+      assertEquals(compiler.status(compiled).graphBreaks, breaks);
+    }
+  });
+}
+
+Deno.test("whether an outdated view requires grad is known after its base was switched, also if it was asked before", () => {
+  for (const asks of [false, true]) {
+    const x = ones([2, 3]), view = x.view(6);
+    x.mul_(2);
+    if (asks) assertEquals(view.requiresGrad, false);
+    x.requiresGrad_();
+    // As PyTorch 2.11
+    assertEquals(view.requiresGrad, true);
   }
 });
 

@@ -133,8 +133,8 @@ export function gradFnOf(tensor: Tensor): Node | null {
     if (shared) {
       throw new DynError(`Expected unchanged elements of ${shared} but found them written to in place`);
     }
+    // A base that begins to require grad later on gives its history to the views that are out of date then
     if (viewState.base.requiresGrad && !tensor.state?.requiresGrad) refreshView(tensor, viewState);
-    else viewState.version = tensor.storage.version;
   }
   const gradFn = tensor.state?.gradFn ?? null;
   return gradFn === null ? null : nodeOf(gradFn);

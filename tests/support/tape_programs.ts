@@ -83,12 +83,6 @@ const VIEWS: readonly ((w: Writer) => string)[] = [
   (w) => `${w.tensor()}.viewAs(${w.tensor()})`,
 ];
 
-/**
- * Views where nothing is recorded. Others have a history once their base is written, of which PyTorch says that it is
- * ambiguous and may not be used.
- */
-const DETACHED: readonly ((w: Writer) => string)[] = [(w) => `${w.tensor()}.detach()`];
-
 /** Statements that write in place. */
 const WRITES: readonly ((w: Writer) => string)[] = [
   (w) => `${w.tensor()}.mul_(0.5)`,
@@ -142,12 +136,12 @@ const BLOCKS = ["noGrad", "noGrad", "enableGrad", "inferenceMode"];
 const guarded = (w: Writer, statement: string): string =>
   w.chance(0.5) ? `${statement};` : `try { ${statement}; } catch (e) { seen.push(e.message.slice(0, 40)); }`;
 
-function statements(w: Writer, count: number, depth: number, mode: string): void {
+function statements(w: Writer, count: number, depth: number): void {
   for (let k = 0; k < count; k++) {
     if (w.chance(0.25)) w.lines.push("brk();");
     const kind = w.random();
     if (kind < 0.32) w.makes(w.one(VALUES)(w));
-    else if (kind < 0.45) w.makes(w.one(mode === "enableGrad" ? VIEWS : DETACHED)(w));
+    else if (kind < 0.45) w.makes(w.one(VIEWS)(w));
     else if (kind < 0.6) {
       const write = w.one(WRITES)(w);
       w.lines.push(
@@ -161,9 +155,8 @@ function statements(w: Writer, count: number, depth: number, mode: string): void
         `autograd.grad([${w.tensor()}.mul(${of}).sum()], [${of}], undefined, { createGraph: true })[0]`,
       );
     } else if (depth < 2) {
-      const inner = w.one(BLOCKS);
-      w.lines.push(`${inner}(() => {`);
-      statements(w, 1 + w.below(3), depth + 1, inner);
+      w.lines.push(`${w.one(BLOCKS)}(() => {`);
+      statements(w, 1 + w.below(3), depth + 1);
       w.lines.push("});");
     }
   }
@@ -176,7 +169,7 @@ export function drawTapeProgram(seed: number): TapeProgram {
   const w = new Writer(random);
   const requiring = Array.from({ length: LEAVES }, () => w.chance(0.7));
   for (let k = 0; k < LEAVES; k++) w.tensors.push(`l${k}`);
-  statements(w, 4 + w.below(7), 0, "enableGrad");
+  statements(w, 4 + w.below(7), 0);
   const declared = w.declared.length > 0 ? [`let ${w.declared.join(", ")};`] : [];
   return {
     seed,

@@ -68,6 +68,7 @@ export function refuseOutliving(m: Interpreter, output: OutputGraph, results: re
   for (const result of results) {
     leaveToTape(m, result, "is a result of the graph");
   }
+  output.outdated.refuseUse(results);
   refuseRaised(m, output, results);
   if (output.begun.length === 0) return;
   // What is written to the program's tensors remains, too

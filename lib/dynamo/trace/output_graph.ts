@@ -40,6 +40,7 @@ import type { GraphValue } from "../../ops/graph_builder.ts";
 import { addChecks, dropUnreadNumbers } from "./late_sizes.ts";
 import type { CopiedCall } from "./copied_calls.ts";
 import { TraceHistory } from "./history.ts";
+import { OutdatedViews } from "./outdated_views.ts";
 import { OverwrittenLeaves } from "./overwritten_leaves.ts";
 import { DistinctVariables } from "./distinct_variables.ts";
 import { TracedKeys } from "./traced_keys.ts";
@@ -155,6 +156,8 @@ export class OutputGraph {
   readonly history: TraceHistory = new TraceHistory(this);
   /** Tensors at which a history begins whose memory the program has written to. */
   readonly overwritten: OverwrittenLeaves = new OverwrittenLeaves(this.history);
+  /** Views without a history, which they have on the tape once their memory is written to. */
+  readonly outdated: OutdatedViews = new OutdatedViews(this);
   operations = 0;
   /** Calls of regions that the program has marked. */
   regionCalls = 0;
@@ -386,6 +389,7 @@ export class OutputGraph {
     if (call !== null) node.meta.regionCall = call;
     this.recomputations.note(node, this.whereabouts.recomputed());
     this.overwritten.refuseUse(node.inputs());
+    this.outdated.noteOperation(node, this.whereabouts.step());
     const { value } = node.meta;
     if (++this.operations >= MANY_OPERATIONS && value.kind === "tensor") this.#announce(value.tensor.device);
     this.#madeAt.set(node, this.whereabouts.step());

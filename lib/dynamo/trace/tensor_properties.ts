@@ -89,7 +89,7 @@ function knownProperty(m: Interpreter, tensor: TensorValue, key: Key): Value | n
     return m.wrapper.wrap(own.value, propertySource(source, key));
   }
   if (GETTERS.has(key) && !relyOnGetter(m, tensor, key)) return null;
-  if (OF_HISTORY.has(key)) refuseHistory(m, key);
+  if (OF_HISTORY.has(key)) refuseHistory(m, tensor, key);
   switch (key) {
     case "shape":
       return sizeList(m, tensor, "shape", tensor.meta.shape);
@@ -125,8 +125,9 @@ const OF_HISTORY: ReadonlySet<Key> = new Set<Key>(["requiresGrad", "isLeaf", "gr
  * Breaks the graph at the program's question about the history of a tensor where graphs record gradients in another way
  * than transforms do: for tangents, and for the rows of a batch.
  */
-function refuseHistory(m: Interpreter, key: Key): void {
+function refuseHistory(m: Interpreter, { node }: TensorValue, key: Key): void {
   refuseLater(m, accessed(key));
+  if (node) m.output.outdated.refuseUse([node]);
   const isOther = m.forwardTransforms > 0 || m.batch !== null;
   if (isOther && !isOwnModule(m.top.code.module.url)) {
     breakGraph("gradientState", `${accessed(key)} inside of a transform`);
