@@ -103,7 +103,7 @@ export const longLists: Corpus = Object.fromEntries(
     `long lists and callbacks: ${use}`,
     ({ compile, see, attempt }) => {
       reads = 0;
-      for (const [k, computed] of sampleBySeed([...Object.values(COMPUTED).entries()], 8, at)) {
+      for (const [k, computed] of sampleBySeed([...Object.values(COMPUTED).entries()], 5, at)) {
         for (const make of sampleBySeed(Object.values(LISTS), 1, at + k)) {
           const log: unknown[] = [], fn = computed(log), outside = make();
           const outsideOrMade = {
