@@ -61,7 +61,7 @@ export type {
 export type { Dim, Sym } from "./sym/expr.ts";
 export type { BackwardOptions, GradFn, TensorHook } from "./tensor/autograd_state.ts";
 export type { BackwardArguments, NamedBackward } from "./tensor/backward_arguments.ts";
-export type { AtLeast } from "./tensor/free_forms.ts";
+export type { AtLeast, NamedOperands } from "./tensor/free_forms.ts";
 export type { TensorMethods } from "./tensor/generated_methods.ts";
 export type { Tensors } from "./tensor/higher_order.ts";
 export type { Element, NestedElements, RealElement } from "./tensor/host.ts";

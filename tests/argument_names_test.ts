@@ -3,6 +3,7 @@
  * a call by names is one by positions, eager and compiled. Draws ops by seed.
  */
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import * as dyn from "../mod.ts";
 import { autograd, compile, DynError, manualSeed, nn, type Tensor, tensor, utils, zeros } from "../mod.ts";
 import { messageOf } from "../lib/base/errors.ts";
 import { isPlainObject } from "../lib/base/tree.ts";
@@ -187,4 +188,31 @@ Deno.test("gradients are asked for by names, eager and compiled", () => {
     DynError,
     "lr",
   );
+});
+
+Deno.test("functions whose result is no tensor take their arguments by name, eager and compiled", () => {
+  const x = tensor([1.5, 2]), y = x.add(0.5);
+  const asked = (x: Tensor, y: Tensor) => [
+    dyn.equal({ input: x, other: x }),
+    dyn.equal(x, y),
+    dyn.allclose({ input: x, other: y, rtol: 0.5 }),
+    dyn.allclose(x, y),
+    dyn.allclose(x, y, 0, { atol: 1 }),
+    dyn.numel({ input: x }),
+    dyn.isComplex({ input: x }),
+  ];
+  assertEquals(asked(x, y), [true, false, true, false, true, 2, false]);
+  assertEquals(compile(asked)(x, y), asked(x, y));
+  for (const call of [dyn.equal, dyn.allclose, dyn.numel, dyn.isComplex]) {
+    assertThrows(() => Reflect.apply(call, null, [{ input: x, other: x, zzz: 1 }]), DynError, "found");
+  }
+});
+
+Deno.test("what a spread list cannot hold is named", () => {
+  const x = zeros([2, 2]);
+  for (const name of ["reshape", "view", "expand", "repeat"] as const) {
+    assertThrows(() => Reflect.apply(x[name], x, [2, "a"]), DynError, `${name} but found "a" among [2, "a"]`);
+  }
+  assertThrows(() => Reflect.apply(x.permute, x, [0, "a"]), DynError, 'permute but found [0, "a"]');
+  assertThrows(() => Reflect.apply(x.roll, x, [1, 0, 2]), DynError, "at most");
 });

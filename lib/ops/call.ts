@@ -70,7 +70,7 @@ export function parseCall<T>(
     count--;
   }
   const args: Record<string, Argument<T>> = new NamedArguments();
-  let at = 0;
+  let at = 0, spread: Slot | undefined, spreadFrom = 0;
   for (let s = 0; s < slots.length; s++) {
     const slot = slots[s];
     if (slot === undefined) break;
@@ -82,7 +82,8 @@ export function parseCall<T>(
         ? isTensor
         : (each: unknown) => isSize(each) || (valueOf !== undefined && isTensor(each));
       if (param.variadic && isItem(value)) {
-        const start = at;
+        const start = spreadFrom = at;
+        spread = slot;
         while (at < count && isItem(given[at])) at++;
         // One dimension stays a number, which graphs print shorter, and a tensor alone may be the whole list
         const isAlone = at === start + 1 &&
@@ -106,6 +107,10 @@ export function parseCall<T>(
     args[name] = coerce(definition, slot, value, isTensor);
   }
   if (at < count && !(at === positional && isCallback(positional, given))) {
+    // What follows a spread list as the last argument was meant to be part of it
+    if (spread !== undefined && spread === slots[positional - 1]) {
+      coerce(definition, spread, given.slice(spreadFrom, count), isTensor);
+    }
     throw new DynError(
       `Expected at most ${positional} positional argument${
         positional === 1 ? "" : "s"

@@ -4,7 +4,7 @@
  */
 import { checkKind, refuseSurplus, refuseValue } from "../base/checked_input.ts";
 import { checkTensor } from "./checked.ts";
-import { type Trailing, trailing } from "../base/arguments.ts";
+import { argumentsOf, type Trailing, trailing } from "../base/arguments.ts";
 import { isComplexNumber } from "../base/complex.ts";
 import { complexType, type DType } from "../base/dtype.ts";
 import { resultTypeOf } from "../ops/promotion.ts";
@@ -16,23 +16,57 @@ import type { Dim } from "../sym/expr.ts";
 import type { TensorOptions } from "./creation.ts";
 import { ops } from "./eager.ts";
 import type { Element } from "./host.ts";
+import { isPlainObject } from "../base/tree.ts";
 import { isTensor, type Tensor } from "./tensor.ts";
-import type { Tolerances } from "./tensor_options.ts";
+import type { Nearness, Tolerances } from "./tensor_options.ts";
+
+/** Returns the tensor that `owner` is given by position or by name. */
+function inputOf(owner: string, given: Tensor | { readonly input: Tensor }): Tensor {
+  const input = isPlainObject(given)
+    ? argumentsOf<{ readonly input: Tensor }, object>(owner, { required: ["input"], positional: [] }, [given])
+      .input
+    : given;
+  checkTensor(input, owner);
+  return input;
+}
+
+/** Two tensors by name. */
+export interface NamedOperands {
+  /** The first tensor. */
+  readonly input: Tensor;
+  /** The tensor it is compared with. */
+  readonly other: Tensor;
+}
 
 /** Returns whether two tensors have the same shape and elements, like `torch.equal`. */
-export function equal(self: Tensor, other: Tensor): boolean {
-  if (arguments.length > 2) refuseSurplus("equal", 2, arguments);
-  checkTensor(self, "equal");
-  return self.equal(other);
+export function equal(
+  ...given: readonly [self: Tensor, other: Tensor] | readonly [named: NamedOperands]
+): boolean {
+  if (given.length > 2) refuseSurplus("equal", 2, given);
+  const { input, other } = argumentsOf<NamedOperands, object>("equal", {
+    required: ["input", "other"],
+    positional: [],
+  }, given);
+  checkTensor(input, "equal");
+  return input.equal(other);
 }
 
 /**
  * Returns whether all elements are close to each other, like `torch.allclose`. Throws DynError for tensors of two
  * types.
  */
-export function allclose(self: Tensor, other: Tensor, ...tolerances: Tolerances): boolean {
-  checkTensor(self, "allclose");
-  return self.allclose(other, ...tolerances);
+export function allclose(
+  ...given:
+    | readonly [self: Tensor, other: Tensor, ...tolerances: Tolerances]
+    | readonly [named: NamedOperands & Nearness]
+): boolean {
+  const { input, other, ...tolerances } = argumentsOf<NamedOperands, Nearness>("allclose", {
+    required: ["input", "other"],
+    positional: ["rtol", "atol", "equalNan"],
+    flags: { equalNan: true },
+  }, given);
+  checkTensor(input, "allclose");
+  return input.allclose(other, tolerances);
 }
 
 /** The common shape that shapes broadcast to (a number is a shape of one dimension), as `torch.broadcast_shapes`. */
@@ -81,10 +115,9 @@ export const atleast2d: AtLeast = forms("atleast2d", (x) => ops.atleast2d(x));
 export const atleast3d: AtLeast = forms("atleast3d", (x) => ops.atleast3d(x));
 
 /** Returns whether the elements of a tensor are complex numbers, like `torch.is_complex`. */
-export function isComplex(tensor: Tensor): boolean {
+export function isComplex(input: Tensor | { readonly input: Tensor }): boolean {
   if (arguments.length > 1) refuseSurplus("isComplex", 1, arguments);
-  checkTensor(tensor, "isComplex");
-  return tensor.isComplex();
+  return inputOf("isComplex", input).isComplex();
 }
 
 function checkOperand(value: unknown, owner: string): void {
@@ -103,10 +136,9 @@ export function resultType(a: Tensor | Element, b: Tensor | Element): DType {
 }
 
 /** Number of elements, as `torch.numel`. */
-export function numel(input: Tensor): number {
+export function numel(input: Tensor | { readonly input: Tensor }): number {
   if (arguments.length > 1) refuseSurplus("numel", 1, arguments);
-  checkTensor(input, "numel");
-  return input.numel();
+  return inputOf("numel", input).numel();
 }
 
 /** Returns whether the type is a floating type, like `torch.is_floating_point`. */
