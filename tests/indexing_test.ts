@@ -254,7 +254,6 @@ Deno.test("values written at index tensors keep the type of the target, or are r
       [ints, tensor([0, 1]), tensor(1.5)],
       [ints, [0, 1], tensor([1.5, 2.5])],
       [ints, all, f],
-      [floats, [0, 1], tensor([1, 2])],
       [floats, [0], tensor(1.5, { dtype: "float64" })],
     ] as const
   ) {
@@ -268,6 +267,7 @@ Deno.test("values written at index tensors keep the type of the target, or are r
     assertEquals(run(ints(), all, tensor([2.5])), [2, 2, 2]);
     assertEquals(run(ints(), true, tensor(7.5)), [7, 7, 7]);
     assertEquals(run(floats(), tensor(1), tensor(7)), [0, 7, 0]);
+    assertEquals(run(floats(), [0, 1], tensor([1, 2])), [1, 2, 0]);
   }
   assertThrows(() => ints().indexPut([all], f), DynError, "values of type int64 but found float32");
   assertThrows(() => ints().indexPut_([all], f), DynError, "values of type int64 but found float32");

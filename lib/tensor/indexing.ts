@@ -3,6 +3,7 @@
  * gather. Invariant: indexing is composed of ops, so that it is differentiable; with several index tensors the
  * gathered dimensions are placed as in NumPy.
  */
+import { isDifferentiable, isInteger } from "../base/dtype.ts";
 import { DynError } from "../base/errors.ts";
 import type { OpApi } from "../ops/generated.ts";
 import type { TensorLike } from "../ops/tensor_like.ts";
@@ -130,8 +131,9 @@ function apply<T extends TensorLike, V>(
 }
 
 /**
- * Returns whether a write converts its value to the type of x: any where integers in tensors select one place, and one
- * element where a mask alone selects. Other values of another type are refused by the write, as in PyTorch.
+ * Returns whether a write converts its value to the type of x: any where integers in tensors select one place, one
+ * element where a mask alone selects, and whole numbers to be stored among floats, since a list of whole numbers is a
+ * tensor of integers in JavaScript. Other values of another type are refused by the write, as in PyTorch.
  */
 function convertsTo<T extends TensorLike>(
   { dtype }: TensorLike,
@@ -139,6 +141,7 @@ function convertsTo<T extends TensorLike>(
   source: TensorLike,
 ): boolean {
   if (source.dtype === dtype) return false;
+  if (isInteger(source.dtype) && isDifferentiable(dtype)) return true;
   return gather.every((index) => index === null || index.shape.length === 0) ||
     (isSelection && source.shape.every((size) => size === 1));
 }
