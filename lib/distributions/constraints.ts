@@ -43,8 +43,13 @@ export class Constraint {
   constructor(
     private readonly words: string | (() => string),
     private readonly holds: (value: Tensor) => Tensor,
-    { eventDim = 0, isDiscrete = false, bounds = {} }: EventProperties = {},
+    properties: EventProperties = {},
   ) {
+    const { eventDim = 0, isDiscrete = false, bounds = {} } = optionsOf("Constraint", properties, [
+      "eventDim",
+      "isDiscrete",
+      "bounds",
+    ]);
     this.eventDim = eventDim;
     this.isDiscrete = isDiscrete;
     this.bounds = bounds;

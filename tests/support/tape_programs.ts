@@ -240,7 +240,8 @@ export function tapeDifference(program: TapeProgram, options: CompileOptions): s
   const plain = outcomeOf(program, (run) => run), found = outcomeOf(program, (run) => compile(run, options));
   const at = firstOther(plain, found);
   if (at < 0 || found[at]?.includes(OVERWRITTEN)) return undefined;
-  if (plain[at]?.includes(OVERWRITTEN)) {
+  // A pass within the program ends the plain run, whose error is then the last that is seen
+  if (plain[at]?.includes(OVERWRITTEN) || plain.at(-1)?.includes(OVERWRITTEN)) {
     // Copies of saved values are those that the tape would have without writes in place
     const kept = savedTensorsHooks(
       (saved: Tensor) => noGrad(() => saved.detach().clone()),
