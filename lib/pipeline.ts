@@ -5,6 +5,7 @@
  * scheduled, placed in memory), and then a program of its device (lib/codegen's passes, then the device's printer and
  * compiler). The other backends leave out later steps, to narrow down where a fault is.
  */
+import { roleOf } from "./graph/signature.ts";
 import { aotAutograd, interpretGraph } from "./aot/backend.ts";
 import { config } from "./base/config.ts";
 import { DynError, noteUndone } from "./base/errors.ts";
@@ -230,7 +231,7 @@ function countGraph({ kernels, externCalls }: Pick<Convention, "kernels" | "exte
 }
 
 /** Returns the device's options for compiling a graph, according to the settings. */
-function choicesFor({ name, records = false }: Device, { signature }: GraphModule): CompileChoices {
+function choicesFor({ name, records = false }: Device, module: GraphModule): CompileChoices {
   const { replay } = config.inductor;
   if (replay && !records) {
     logs.emit(
@@ -238,14 +239,14 @@ function choicesFor({ name, records = false }: Device, { signature }: GraphModul
       `A graph on ${name} is one native call already, so recording it for replay changes nothing`,
     );
   }
-  return { record: replay && records, keepsForms: (signature?.role ?? "inference") === "inference" };
+  return { record: replay && records, keepsForms: roleOf(module) === "inference" };
 }
 
 /** Returns memory for results that live until the next call, if the settings request it and gradients allow it. */
-function resultMemory({ signature }: GraphModule, device: DeviceName): ResultMemory | undefined {
+function resultMemory(module: GraphModule, device: DeviceName): ResultMemory | undefined {
   const { staticResults, replay } = config.inductor;
   if (!staticResults && !(replay && deviceNamed(device).records)) return undefined;
-  const role = signature?.role ?? "inference";
+  const role = roleOf(module);
   if (role === "inference") return new ResultMemory(device);
   if (role === "forward") {
     logs.emit(

@@ -5,8 +5,7 @@
  *
  * A form gets memory in the second call with equal contents, so that weights that change each time get none.
  */
-import type { Contents, KeptForm } from "../../lib/loops/device.ts";
-import { OutOfMemory } from "../../lib/loops/device.ts";
+import { type Contents, type KeptForm, OutOfMemory } from "../../lib/loops/device.ts";
 import { itemSize } from "../../lib/base/dtype.ts";
 import type { BufferId, Program } from "../../lib/loops/ir.ts";
 import { usesOf } from "../../lib/loops/uses.ts";

@@ -2,6 +2,7 @@
  * Tiles of matrix products, chosen by estimated time. A processor runs as many warps at full speed as it has schedulers,
  * so that workgroups of two warps come in pairs, and a product takes as long as the processor with the most of them.
  */
+
 /**
  * Rows and columns of a product that a workgroup computes, and those of each invocation; the depth that is staged at
  * once, and the number of groups of invocations that divide it and add up their sums.

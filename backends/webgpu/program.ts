@@ -8,8 +8,9 @@ import type { Target } from "../../lib/codegen/target.ts";
 import { evaluate, type Sym } from "../../lib/sym/expr.ts";
 import { generate } from "../../lib/codegen/generate.ts";
 import type { CompileChoices, CompiledProgram, ProgramCall } from "../../lib/loops/device.ts";
-import type { BufferId, Program } from "../../lib/loops/ir.ts";
+import type { BufferId, Kernel, Program } from "../../lib/loops/ir.ts";
 import { originalKernels } from "../../lib/loops/kernel_groups.ts";
+import { usesOf } from "../../lib/loops/uses.ts";
 import {
   type KeptForms,
   keptTemporaries,
@@ -153,10 +154,14 @@ export class WebGpuProgram implements CompiledProgram {
     const { limits } = context.device, placement = apart(limits.maxComputeWorkgroupStorageSize);
     const plain = program.kernels.map((kernel) => shaderOf(kernel, program, placement));
     this.#packed = inputsToPack(plain, program, kernelBuffers);
-    const canKeep = keepsForms && this.#packed.size === 0;
-    this.keepsForms = canKeep && keptTemporaries(program, kernelBuffers).length > 0;
-    const isPlain = this.#packed.size === 0 && !this.keepsForms;
-    const { stages } = this.#stagesFor(NO_ALIASES, true, isPlain ? plain : undefined);
+    const isApart = this.#packed.size === 0,
+      kept = keepsForms && isApart ? keptTemporaries(program, kernelBuffers) : [];
+    this.keepsForms = kept.length > 0;
+    const touchesKept = (kernel: Kernel) => kept.some(({ buffer }) => usesOf(kernel).all.has(buffer));
+    const printed = isApart
+      ? program.kernels.map((each, at) => touchesKept(each) ? undefined : plain[at])
+      : [];
+    const { stages } = this.#stagesFor(NO_ALIASES, true, printed);
     this.source = stages.map(({ shader }) => `// ${shader.name}\n${shader.code}`).join("\n");
     this.kernelCount = stages.length;
   }
@@ -276,11 +281,11 @@ export class WebGpuProgram implements CompiledProgram {
     return passes;
   }
 
-  /** `printed`: the shaders, if they have been printed already. */
+  /** `printed`: the shaders that have been printed already. */
   #stagesFor(
     aliases: ReadonlyMap<BufferId, BufferId>,
     aligned: boolean,
-    printed?: readonly Shader[],
+    printed: readonly (Shader | undefined)[] = [],
   ): Staged {
     const key = aliases.size === 0 ? `${aligned}` : `${aligned} ${[...aliases].join(";")}`;
     const known = this.#stages.get(key);
@@ -291,7 +296,7 @@ export class WebGpuProgram implements CompiledProgram {
     const temporaries = keepsForms ? keptTemporaries(whole, target.kernelBuffers) : [];
     const program = withKept(whole, temporaries);
     const placement = { aliases, packed: this.#packed, aligned, workgroupBytes };
-    const shaders = printed ?? program.kernels.map((kernel) => shaderOf(kernel, program, placement));
+    const shaders = program.kernels.map((kernel, at) => printed[at] ?? shaderOf(kernel, program, placement));
     const { pipelines } = context;
     pipelines.prepare(shaders);
     const given = originalKernels(program.kernels.map((kernel) => [kernel]));

@@ -71,17 +71,19 @@ export class CommandQueue {
   /** Submits prepared dispatches. A submission is refused as a whole, so one receipt is enough. */
   resume(prepared: GPUCommandBuffer): void {
     this.flush();
-    const encoder = this.device.createCommandEncoder(), pass = encoder.beginComputePass();
-    this.receipts.stamp(pass);
-    pass.end();
-    this.device.queue.submit([prepared, encoder.finish()]);
+    const encoder = this.device.createCommandEncoder();
+    this.submit(encoder, encoder.beginComputePass(), [prepared]);
   }
 
-  /** Submits commands after those submitted before; `pass` is the open one. */
-  submit(encoder: GPUCommandEncoder, pass: GPUComputePassEncoder = encoder.beginComputePass()): void {
+  /** Submits commands after those submitted before and those of `first`; `pass` is the open one. */
+  submit(
+    encoder: GPUCommandEncoder,
+    pass: GPUComputePassEncoder = encoder.beginComputePass(),
+    first: readonly GPUCommandBuffer[] = [],
+  ): void {
     this.receipts.stamp(pass);
     pass.end();
-    this.device.queue.submit([encoder.finish()]);
+    this.device.queue.submit([...first, encoder.finish()]);
   }
 }
 

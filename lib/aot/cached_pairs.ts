@@ -15,7 +15,7 @@ import { type Plain, recording } from "../base/recording.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
 import { GraphModule } from "../graph/graph_module.ts";
 import type { GraphCompiler } from "../graph/interpose.ts";
-import type { GraphSignature } from "../graph/signature.ts";
+import { type GraphSignature, roleOf } from "../graph/signature.ts";
 import {
   readGraph,
   readStacks,
@@ -250,7 +250,7 @@ export class CachedPair {
           const table = tableOf(tensor);
           return table ? numberTable.write(table, symbols) : this.#nameOf(tensor);
         }),
-        forward: half(functional.signature?.role ?? "inference"),
+        forward: half(roleOf(functional)),
         ..."saved" in facts ? { backward: half("backward"), facts: backwardFacts.write(facts, symbols) } : {},
         questions: questions.write(asked, symbols),
       };

@@ -2,6 +2,7 @@
  * Disables, for `dyn bisect`, the compilation of whole graphs and of ops of functional graphs: only the first ops of
  * such a graph are compiled, the rest run one by one. Invariant: without a bisection nothing changes.
  */
+import { roleOf } from "../graph/signature.ts";
 import { currentTitle } from "../base/compile_times.ts";
 import { bisection } from "../base/bisect.ts";
 import type { CompiledFunction } from "../graph/backend.ts";
@@ -67,7 +68,7 @@ function compiledUpTo(
   }
   front.create("output", "output", { args: [crossing.map((node) => inFront.get(node) ?? node)] });
   back.create("output", "output", { args: output.args.map((each) => moved(each, inBack)) });
-  const role = gm.signature?.role ?? "inference";
+  const role = roleOf(gm);
   const signature = { role, mutatedInputs: [], ownResults: 0 };
   const compiled = compiler(new GraphModule(front, gm.attributes, gm.runner, signature), examples);
   const rest = new GraphModule(back, gm.attributes, gm.runner);

@@ -43,3 +43,8 @@ export interface GraphSignature {
    */
   readonly failure?: number;
 }
+
+/** The role of a module in a compiled function; a graph of its own infers. */
+export const roleOf = (
+  { signature }: { readonly signature?: GraphSignature | undefined },
+): GraphSignature["role"] => signature?.role ?? "inference";

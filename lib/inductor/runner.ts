@@ -3,6 +3,7 @@
  * failed. Invariant: writes into an input's memory are visible only where they should be: if an input shares memory
  * with a written one, the call runs op by op.
  */
+import { roleOf } from "../graph/signature.ts";
 import { itemSize } from "../base/dtype.ts";
 import { DynError, InternalError } from "../base/errors.ts";
 import { logs } from "../base/logs.ts";
@@ -49,7 +50,7 @@ export class GraphRunner {
   constructor(module: GraphModule, parts: RunnerParts) {
     this.#module = module;
     this.#parts = parts;
-    this.#isInference = (module.signature?.role ?? "inference") === "inference";
+    this.#isInference = roleOf(module) === "inference";
     const { outputs, outputBuffers } = parts.convention;
     const fixed = outputBuffers.every((b) => typeof b.length === "number") && outputs.every(isStatic);
     this.#static = fixed

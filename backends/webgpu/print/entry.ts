@@ -40,9 +40,9 @@ export function openMain(w: ShaderWriter, threads: number): void {
 
 /**
  * Assigns threads to positions of a tile, this many across, a multiple of 8, for each of several slices of so many
- * threads. 32 neighbours cover 4 × 8 positions: what
- * they read from workgroup memory is adjacent, and is the same for pairs of horizontal neighbours and for every second
- * vertical one, which lets a device read vectors for half of them at once.
+ * threads. 32 neighbours cover 4 × 8 positions: what they read from workgroup memory is adjacent, and is the same for
+ * pairs of horizontal neighbours and for every second vertical one, which lets a device read vectors for half of them at
+ * once.
  */
 export function placeThreads(w: ShaderWriter, across: number, slice?: number): void {
   w.line("let lid = i32(lane);");

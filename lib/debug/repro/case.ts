@@ -2,6 +2,7 @@
  * A failing compilation in isolation: a graph, a call of it, its compiler, and the failure. Invariant: trying a case
  * leaves no trace in the program: arguments are copied, settings and the random generator are restored.
  */
+import { roleOf } from "../../graph/signature.ts";
 import { functionalCompilerOf } from "../../aot/backend.ts";
 import { lookupBackend } from "../../graph/backends.ts";
 import { config, InductorConfig, type InductorPatch } from "../../base/config.ts";
@@ -56,7 +57,7 @@ export function compilerOf(
   const found = lookupBackend(backend);
   const plain: CompiledFunction = (...args) => gm.forward(...args);
   if (stage === "dynamo") return (each, args) => found(each, args) ?? plain;
-  return functionalCompilerOf(found, gm.signature?.role ?? "inference") ?? (() => plain);
+  return functionalCompilerOf(found, roleOf(gm)) ?? (() => plain);
 }
 
 /** The current ambient state. */
